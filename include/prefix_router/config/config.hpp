@@ -1,0 +1,147 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "prefix_router/base/error.hpp"
+#include "prefix_router/base/ids.hpp"
+#include "prefix_router/base/logging.hpp"
+
+namespace prefix_router::config {
+
+using std::chrono::milliseconds;
+
+enum class Strategy : std::uint8_t {
+    Adaptive,
+    PrefixAware,
+    LeastOutstandingRequests,
+    RoundRobin,
+    Random,
+};
+
+/// A TCP address to listen on: "0.0.0.0:8080", "[::1]:8080". Port 0 picks a free one.
+struct ListenAddress {
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 8080;
+};
+
+/// Where a backend is: http://host:port[/base] or unix:/path. TLS comes with a later version.
+struct BackendUrl {
+    std::string text;  ///< as configured, normalised
+    std::string host;  ///< name or address, IPv6 without brackets; "" for a Unix socket
+    std::uint16_t port = 0;
+    std::string base_path;  ///< "" or "/base", put before every target
+    std::string unix_path;  ///< set for unix:
+    std::string authority;  ///< Host field to send: host[:port], brackets around IPv6
+};
+
+struct Backend {
+    std::string id;  ///< [a-z0-9-]+, unique; default 8 hex digits of a hash of the URL
+    BackendUrl url;
+    std::vector<std::string> models;  ///< empty: ask /v1/models
+    double weight = 1.0;  ///< share under round_robin, random, least_outstanding_requests
+    std::optional<Tokens> capacity_tokens;
+    std::optional<double> lanes;
+};
+
+struct Routing {
+    Strategy strategy = Strategy::Adaptive;
+    std::uint32_t prefix_length = 16384;
+    std::uint32_t concurrency_threshold = 16;
+    bool expose_decision = false;
+    std::optional<std::uint64_t> hash_seed;  ///< default random per start
+    /// nullopt: off. 0 ms: auto = max(0.3 s, one engine step where known).
+    std::optional<milliseconds> hold = milliseconds{0};
+    milliseconds hold_small{800};
+    double hold_age = 0.1;
+};
+
+struct Health {
+    std::string path = "/health";
+    milliseconds interval{2000};
+    milliseconds timeout{1000};
+    std::uint32_t failures = 3;          ///< consecutive failed probes before ejection
+    std::uint32_t successes = 1;         ///< consecutive good probes before return
+    std::uint32_t passive_failures = 3;  ///< consecutive connect failures or resets before ejection
+    milliseconds ejection{
+        5000};  ///< open time of the breaker before one half-open probe; doubles up to 60 s
+    milliseconds scrape_interval{1000};  ///< /metrics and /v1/models; 0 = never
+};
+
+struct Timeouts {
+    milliseconds request_header{10'000};
+    milliseconds request_body{60'000};  ///< silence inside the request body
+    milliseconds client_idle{75'000};   ///< keep-alive between requests
+    milliseconds connect{2'000};
+    milliseconds first_byte{600'000};
+    milliseconds idle{120'000};  ///< silence between two pieces of an answer, either side
+    milliseconds total{0};       ///< whole request; 0 = no limit
+    milliseconds backend_idle{
+        4'000};                    ///< pooled backend connections; engines close theirs after 5 s
+    milliseconds drain_settle{0};  ///< not ready, still accepting
+    milliseconds drain_grace{30'000};
+};
+
+struct Retry {
+    double budget = 0.2;  ///< share of requests that may be retried elsewhere
+};
+
+struct Limits {
+    std::size_t body_bytes = std::size_t{64} << 20;
+    std::size_t header_bytes = std::size_t{64} << 10;
+    std::size_t buffered_bytes = std::size_t{1} << 30;
+    std::size_t prefix_map_bytes = std::size_t{256} << 20;
+    std::uint32_t connections = 65'536;
+};
+
+struct Log {
+    std::string level = "info";
+    LogFormat format = LogFormat::Text;
+    std::string access = "stdout";  ///< "off", "stdout", "stderr" or a file path
+};
+
+/// A whole, validated configuration: it cannot hold a bad value. Each section's option table
+/// (config/options.cpp) drives parsing, unknown-key detection, bounds and documentation.
+struct Config {
+    ListenAddress listen;
+    std::optional<ListenAddress> admin = ListenAddress{"127.0.0.1", 9191};
+    bool admin_is_optional = false;  ///< quick start: an admin port in use is a warning
+    std::uint32_t threads = 0;       ///< 0 = one per core
+    std::vector<Backend> backends;
+    Routing routing;
+    Health health;
+    Timeouts timeouts;
+    Retry retry;
+    Limits limits;
+    Log log;
+};
+
+/// One complaint about a file: "config.yaml:12: unknown key 'rooting' in the top level; did you
+/// mean 'routing'?".
+struct Problem {
+    std::string file;
+    int line = 0;  ///< from 1; 0 when there is none
+    std::string message;
+};
+std::string to_string(const Problem& problem);
+
+/// Either a configuration or every problem found, never only the first.
+struct Loaded {
+    std::optional<Config> config;
+    std::vector<Problem> problems;
+};
+Loaded load_file(const std::string& path);
+Loaded load_text(const std::string& yaml, const std::string& name_for_messages);
+
+Result<ListenAddress> parse_listen(std::string_view text);
+Result<BackendUrl> parse_backend_url(std::string_view text);
+/// A backend as quick start makes it from a URL alone.
+Result<Backend> backend_from_url(std::string_view url);
+
+std::string_view to_string(Strategy strategy);
+
+}  // namespace prefix_router::config

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace prefix_router::prompt {
+
+/// The request formats whose prompts are read. Everything else is None: forwarded and balanced by
+/// load.
+enum class Dialect : std::uint8_t {
+    None,
+    OpenAiChat,            // POST /v1/chat/completions
+    OpenAiCompletions,     // POST /v1/completions
+    OpenAiResponses,       // POST /v1/responses
+    AnthropicMessages,     // POST /v1/messages
+    SageMakerInvocations,  // POST /invocations
+    Generate,  // POST /generate, /generate_stream (TGI "inputs", SGLang "text" or "input_ids")
+    LlamaCppCompletion,  // POST /completion
+    OllamaChat,          // POST /api/chat
+    OllamaGenerate,      // POST /api/generate
+};
+
+/// By method and path (query ignored, exact match). O(1), no allocation.
+Dialect dialect_of(std::string_view method, std::string_view target);
+
+std::string_view to_string(Dialect dialect);
+
+}  // namespace prefix_router::prompt

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "prefix_router/base/clock.hpp"
+#include "prefix_router/base/error.hpp"
+#include "prefix_router/base/ids.hpp"
+#include "prefix_router/base/random.hpp"
+#include "prefix_router/config/config.hpp"
+#include "prefix_router/pool/pool.hpp"
+#include "prefix_router/prefix/prefix_map.hpp"
+#include "prefix_router/prompt/prompt_key.hpp"
+#include "prefix_router/routing/decision.hpp"
+
+namespace prefix_router::routing {
+
+class Router;
+
+/// What a request brings to the decision.
+struct Ask {
+    prompt::PromptKey key;  ///< moved in; empty: balanced by load
+    ModelId model = kUnknownModel;
+    std::uint32_t sequences = 1;
+    bool streams = false;  ///< false: no first byte before the whole answer
+    std::uint64_t id = 0;  ///< the request's number, for /decisions
+};
+
+/// How a sent request ended.
+struct Outcome {
+    /// Success: 2xx answer whole in HTTP. Refused: 4xx, 429, 503 (the engine is fine). Failed: the
+    /// backend broke. ClientLeft: cancelled; what was computed stays cached.
+    enum class Kind : std::uint8_t { Success, Refused, Failed, ClientLeft } kind = Kind::Success;
+    std::optional<Tokens> reported_prompt;  ///< usage.prompt_tokens
+    std::optional<Tokens> reported_cached;  ///< usage.*cached_tokens
+    /// The answer's own blocks, continuing the key (empty: no credit). Same units as the key.
+    std::span<const std::uint64_t> answer_hashes;
+    std::span<const std::uint32_t> answer_ends;
+};
+
+/// One request's place in the routing, from admission to its last byte. Owned by the request,
+/// address-stable, not copyable; the Router holds pointers to it between admit() and end(). Fields
+/// are read by the owner only between calls (under the routing lock or after a wake-up).
+class Ticket {
+  public:
+    explicit Ticket(Ask ask);
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+    ~Ticket();  ///< asserts nothing: Router::end must have been called when a decision was Send or
+                ///< Wait
+
+    const Ask& ask() const { return ask_; }
+    const Decision& decision() const { return decision_; }
+    Duration held() const { return held_; }  ///< time spent in the queue
+    void* owner = nullptr;                   ///< for the caller: whom to wake
+
+    struct Record;  ///< the Router's own bookkeeping
+
+  private:
+    friend class Router;
+    Ask ask_;
+    Decision decision_;
+    Duration held_{};
+    std::unique_ptr<Record> record_;
+};
+
+/// The candidates of one decision with their terms, kept for /decisions.
+struct ExplainedDecision {
+    std::uint64_t request = 0;
+    TimePoint at{};
+    ModelId model = kUnknownModel;
+    std::size_t key_blocks = 0;
+    Decision decision;
+    Duration held{};
+    std::vector<CostTerms> candidates;
+};
+
+/// What the router believes about one backend, for metrics and /backends.
+struct BackendBelief {
+    BackendSlot backend;
+    std::uint32_t in_flight = 0;
+    Seconds backlog = 0;
+    Tokens capacity = 0;
+    bool capacity_is_learned = false;
+    Tokens resident = 0;
+    Seconds overhead = 0;             ///< o
+    double prefill_tokens_per_s = 0;  ///< P at position 0
+    double speed_factor = 1;          ///< its own measured / expected prefill time
+    double lanes = 1;
+};
+
+/// The routing core: strategy, cost, learning and queue over one pool and one prefix map. Pure: no
+/// I/O, no lock, no clock; the daemon calls it under one mutex, the replay in virtual time. Every
+/// call decides and reserves in one step.
+///
+/// Life of a ticket:   admit -> Send | Wait | Refuse
+///   Send:  [retry -> Send | Refuse]  first_byte  end
+///   Wait:  appears in released() after some later call, its decision then being Send or Refuse; or
+///   end() cancels it.
+class Router {
+  public:
+    struct Options {
+        config::Routing routing;
+        /// Called at start of every learned quantity; the replay sets what it knows.
+        Tokens initial_capacity = 1'000'000;
+        bool learn_capacity = true;  ///< false: configured or scraped values are believed for good
+        std::size_t kept_decisions = 0;  ///< ring for explained(); 0 = off
+    };
+
+    Router(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random random);
+    ~Router();
+    Router(const Router&) = delete;
+    Router& operator=(const Router&) = delete;
+
+    /// A backend was added to the pool / is about to be removed (nothing in flight there).
+    void backend_added(BackendSlot slot, TimePoint now);
+    void backend_removed(BackendSlot slot);
+    /// A scrape came in (pool::Backend::scraped is updated): capacity, foreign load.
+    void backend_scraped(BackendSlot slot, TimePoint now);
+    /// Ejected and returned, or restarted: ROUTING.md 6.
+    void backend_returned(BackendSlot slot, TimePoint now);
+
+    const Decision& admit(Ticket& ticket, TimePoint now);
+
+    /// The dispatch failed before the backend took the request, or the engine refused it (429,
+    /// 503): undoes map and counts there, never offers that backend again, and takes the next one
+    /// in order of preference. Never waits. Refuse: no candidate is left.
+    const Decision& retry(Ticket& ticket, Outcome::Kind why, TimePoint now);
+
+    /// The first byte of the answer that counts for TTFT has come.
+    void first_byte(Ticket& ticket, TimePoint now);
+
+    /// The request is over, in whatever phase (held ones are dropped from the queue). Exactly once
+    /// per admitted ticket.
+    void end(Ticket& ticket, const Outcome& outcome, TimePoint now);
+
+    /// Held tickets that were decided during the calls since the last take_released(); the caller
+    /// wakes their owners.
+    std::vector<Ticket*> take_released();
+
+    /// Re-examines the queue without an event (ageing, lateness); call about every 50 ms while
+    /// held() > 0.
+    void tick(TimePoint now);
+    std::size_t held() const;
+
+    BackendBelief belief(BackendSlot slot, TimePoint now) const;
+    std::vector<ExplainedDecision> explained(std::size_t limit) const;  ///< newest first
+    double bytes_per_token(ModelId model) const;
+
+  private:
+    class Core;
+    std::unique_ptr<Core> core_;
+};
+
+}  // namespace prefix_router::routing

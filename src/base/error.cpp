@@ -1,0 +1,61 @@
+#include "prefix_router/base/error.hpp"
+
+#include <stdexcept>
+
+namespace prefix_router {
+
+void throw_exception_from_error(const Error& error, const boost::source_location& /*where*/) {
+    throw std::runtime_error(std::string(to_string(error.kind())) + ": " + error.message());
+}
+
+std::string_view to_string(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::BadRequest:
+            return "bad_request";
+        case ErrorKind::RequestTimeout:
+            return "request_timeout";
+        case ErrorKind::BodyTooLarge:
+            return "body_too_large";
+        case ErrorKind::TargetTooLong:
+            return "target_too_long";
+        case ErrorKind::ExpectationFailed:
+            return "expectation_failed";
+        case ErrorKind::HeaderTooLarge:
+            return "header_too_large";
+        case ErrorKind::UnknownCoding:
+            return "unknown_coding";
+        case ErrorKind::ClientGone:
+            return "client_gone";
+        case ErrorKind::NoBackend:
+            return "no_backend";
+        case ErrorKind::Overloaded:
+            return "overloaded";
+        case ErrorKind::Draining:
+            return "draining";
+        case ErrorKind::ConnectRefused:
+            return "connect_refused";
+        case ErrorKind::ConnectTimeout:
+            return "connect_timeout";
+        case ErrorKind::ConnectFailed:
+            return "connect_failed";
+        case ErrorKind::OutOfDescriptors:
+            return "out_of_descriptors";
+        case ErrorKind::ResetBeforeResponse:
+            return "reset_before_response";
+        case ErrorKind::ResetMidResponse:
+            return "reset_mid_response";
+        case ErrorKind::HeaderTimeout:
+            return "header_timeout";
+        case ErrorKind::IdleTimeout:
+            return "idle_timeout";
+        case ErrorKind::BadResponse:
+            return "bad_response";
+        case ErrorKind::InvalidConfiguration:
+            return "invalid_configuration";
+        case ErrorKind::Io:
+            return "io";
+    }
+    return "unknown";
+}
+
+}  // namespace prefix_router
