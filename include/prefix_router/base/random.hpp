@@ -25,8 +25,8 @@ class Random {
     /// Uniform in [0, bound); bound > 0. The bias of the multiply-shift is below 2^-32 for bounds
     /// below 2^32.
     std::uint64_t below(std::uint64_t bound) {
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>((*this)()) * bound) >>
-                                          64);
+        __extension__ using Wide = unsigned __int128;
+        return static_cast<std::uint64_t>((Wide{(*this)()} * bound) >> 64);
     }
 
     /// Uniform in [0, 1).
