@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "prefix_router/base/error.hpp"
+#include "prefix_router/config/config.hpp"
+
+namespace prefix_router::admin {
+
+struct Request {
+    std::string method;
+    std::string path;                          ///< without the query
+    std::map<std::string, std::string> query;  ///< last value of a name wins
+    std::string body;
+};
+
+struct Answer {
+    unsigned status = 200;
+    std::string content_type = "application/json";
+    std::string body;
+};
+
+/// One endpoint. Handlers run on the admin thread, one at a time, and must not block for long.
+struct Route {
+    std::string method;
+    std::string path;  ///< exact
+    std::function<Answer(const Request&)> handle;
+};
+
+/// The admin listener: a small HTTP server on a thread of its own, apart from the data plane in
+/// every respect. Unknown paths get 404 with the list of known ones, other methods 405. Requests
+/// are limited to 1 MiB and 10 s. start() and stop() belong to one owner; stop() (or destruction)
+/// joins the thread.
+class Server {
+  public:
+    static Result<std::unique_ptr<Server>> start(const config::ListenAddress& address,
+                                                 std::vector<Route> routes);
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    std::uint16_t port() const;
+    void stop();
+
+  private:
+    class Listener;
+    explicit Server(std::unique_ptr<Listener> listener);
+    std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace prefix_router::admin

@@ -1,0 +1,194 @@
+#include "prefix_router/admin/server.hpp"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <spdlog/spdlog.h>
+
+#include "admin/query.hpp"
+
+namespace prefix_router::admin {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using tcp = asio::ip::tcp;
+
+constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
+constexpr std::chrono::seconds kRequestTime{10};
+constexpr std::size_t kBodyLimit = std::size_t{1} << 20;
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+
+Answer error_answer(unsigned status, const std::string& message) {
+    return {status, "application/json",
+            R"({"error":{"message":")" + message + R"(","type":"admin_error","code":)" +
+                std::to_string(status) + "}}\n"};
+}
+
+std::string known_paths(const std::vector<Route>& routes) {
+    std::string list;
+    for (const auto& route : routes) {
+        list += (list.empty() ? "" : ", ") + route.method + " " + route.path;
+    }
+    return list;
+}
+
+Answer dispatch(const std::vector<Route>& routes, const Request& request) {
+    bool is_known_path = false;
+    for (const auto& route : routes) {
+        if (route.path != request.path) {
+            continue;
+        }
+        is_known_path = true;
+        const bool is_head = request.method == "HEAD" && route.method == "GET";
+        if (route.method == request.method || is_head) {
+            try {
+                return route.handle(request);
+            } catch (const std::exception& failure) {
+                spdlog::error("admin: {} {} failed: {}", route.method, route.path, failure.what());
+                return error_answer(500, "the request failed; the log says why");
+            }
+        }
+    }
+    return is_known_path ? error_answer(405, "method not allowed here")
+                         : error_answer(404, "no such endpoint; known: " + known_paths(routes));
+}
+
+Request read_request(const http::request<http::string_body>& message) {
+    Request request;
+    request.method = std::string(message.method_string());
+    split_target(std::string_view(message.target()), request.path, request.query);
+    request.body = message.body();
+    return request;
+}
+
+}  // namespace
+
+class Server::Listener {
+  public:
+    Listener(tcp::endpoint endpoint, std::vector<Route> routes)
+        : routes_(std::move(routes)), acceptor_(io_, endpoint) {}
+
+    ~Listener() { stop(); }
+
+    void run() {
+        asio::co_spawn(io_, accept_connections(), [](std::exception_ptr) {});
+        thread_ = std::thread([this] { io_.run(); });
+    }
+
+    void stop() {
+        if (thread_.joinable()) {
+            io_.stop();
+            thread_.join();
+        }
+    }
+
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+  private:
+    asio::awaitable<void> accept_connections() {
+        asio::steady_timer pause(io_);
+        for (;;) {
+            auto [error, socket] = co_await acceptor_.async_accept(kToken);
+            if (!error) {
+                asio::co_spawn(io_, serve(std::move(socket)), [](std::exception_ptr) {});
+                continue;
+            }
+            if (error == asio::error::operation_aborted) {
+                co_return;
+            }
+            pause.expires_after(kAcceptPause);  // out of descriptors: try again, do not spin
+            co_await pause.async_wait(kToken);
+        }
+    }
+
+    asio::awaitable<void> serve(tcp::socket socket) {
+        beast::tcp_stream stream(std::move(socket));
+        beast::flat_buffer buffer;
+        for (bool keep_alive = true; keep_alive;) {
+            http::request_parser<http::string_body> parser;
+            parser.body_limit(kBodyLimit);
+            stream.expires_after(kRequestTime);
+            const auto [read_error, read] =
+                co_await http::async_read(stream, buffer, parser, kToken);
+            if (read_error) {
+                co_return;
+            }
+            http::response<http::string_body> response = respond(parser.get());
+            keep_alive = response.keep_alive();
+            const auto [write_error, written] =
+                co_await http::async_write(stream, response, kToken);
+            if (write_error) {
+                co_return;
+            }
+        }
+        beast::error_code ignored;
+        stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    }
+
+    http::response<http::string_body> respond(const http::request<http::string_body>& message) {
+        Answer answer = dispatch(routes_, read_request(message));
+        http::response<http::string_body> response(static_cast<http::status>(answer.status),
+                                                   message.version());
+        response.set(http::field::content_type, answer.content_type);
+        response.set(http::field::cache_control, "no-store");
+        response.keep_alive(message.keep_alive());
+        const auto size = answer.body.size();
+        if (message.method() != http::verb::head) {
+            response.body() = std::move(answer.body);
+        }
+        response.content_length(size);
+        return response;
+    }
+
+    asio::io_context io_{1};
+    std::vector<Route> routes_;
+    tcp::acceptor acceptor_;
+    std::thread thread_;
+};
+
+Server::Server(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::start(const config::ListenAddress& address,
+                                              std::vector<Route> routes) {
+    boost::system::error_code error;
+    const auto ip = asio::ip::make_address(address.host, error);
+    if (error) {
+        return Error(
+            ErrorKind::InvalidConfiguration,
+            "admin: '" + address.host + "' is not an IP address; use one such as 127.0.0.1");
+    }
+    try {
+        auto listener =
+            std::make_unique<Listener>(tcp::endpoint(ip, address.port), std::move(routes));
+        listener->run();
+        return std::unique_ptr<Server>(new Server(std::move(listener)));
+    } catch (const boost::system::system_error& failure) {
+        return Error(ErrorKind::Io, "admin: cannot listen on " + address.host + ":" +
+                                        std::to_string(address.port) + ": " +
+                                        failure.code().message() +
+                                        "; choose another address with admin (or admin: off)");
+    }
+}
+
+std::uint16_t Server::port() const {
+    return listener_->port();
+}
+void Server::stop() {
+    listener_->stop();
+}
+
+}  // namespace prefix_router::admin
