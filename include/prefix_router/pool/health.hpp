@@ -11,16 +11,17 @@ namespace prefix_router::pool {
 /// One backend's health and circuit breaker. Pure: time is a parameter, no I/O. Not thread-safe
 /// (routing lock).
 ///
-///            first good probe                      failures in a row (active or passive)
-///   Unknown -----------------> Healthy ------------------------------> Ejected
-///                                 ^                                        | open time over
-///                                 (doubles to 60 s), and | one good probe or request v the active
-///                                 probe says alive
-///                                 +------------------------------------ HalfOpen (one request at a
-///                                 time)
+///            first good probe               failures in a row (active or passive)
+///   Unknown -----------------> Healthy ----------------------------------------> Ejected
+///                                 ^                                                 |
+///                                 |       open time over (doubles up to 60 s)       |
+///                                 |       and the last probe did not fail           v
+///                                 +--------------------------------------------- HalfOpen
+///                       one good request, or `successes` good probes     (one request at a time)
 ///
-/// Unknown: never probed yet; not used while any backend is Healthy. 4xx, 429 and 503 answers are
-/// not failures.
+/// Unknown: no good answer yet; a failed probe leaves it Unknown (an engine that still loads its
+/// model says 503), and it is not used while any backend is Healthy. 4xx, 429 and 503 answers are
+/// not failures. A failed trial ejects again, for twice as long; a minute of health forgets that.
 class Health {
   public:
     enum class State : std::uint8_t { Unknown, Healthy, Ejected, HalfOpen };
@@ -35,7 +36,9 @@ class Health {
     void request_succeeded(TimePoint now);
 
     /// True when normal traffic may go there.
-    bool is_usable(TimePoint now) const;
+    bool is_usable(TimePoint now) const { return state(now) == State::Healthy; }
+    /// True for a backend of which nothing is known, good or bad: usable while none is Healthy.
+    bool is_untested() const { return state_ == State::Unknown && probe_failures_ == 0; }
     /// True when one trial request may go there; `begin_trial` reserves it until it succeeds, fails
     /// or is abandoned.
     bool wants_trial(TimePoint now) const;
@@ -43,19 +46,34 @@ class Health {
     void abandon_trial();
 
     State state(TimePoint now) const;
-    /// Orders backends in panic mode: lower is less bad (recent successes first).
+    /// Orders backends in panic mode: lower is less bad (recent successes first). Backends whose
+    /// last successes are within some seconds of each other are equally bad.
     std::uint64_t badness() const;
 
+    /// How often it came back from Ejected, and how long its last outage was.
+    std::uint32_t returns() const { return returns_; }
+    Duration last_outage() const { return last_outage_; }
+
   private:
+    void eject(TimePoint now);
+    void become_healthy(TimePoint now);
+    Duration open_time() const;
+
     config::Health policy_;
-    State state_ = State::Unknown;
+    State state_ = State::Unknown;  // never HalfOpen: that is Ejected with its open time over
     std::uint32_t probe_failures_ = 0;
     std::uint32_t probe_successes_ = 0;
     std::uint32_t request_failures_ = 0;
-    std::uint32_t ejections_ = 0;
+    std::uint32_t ejections_ = 0;  // in a row, without a minute of health between
+    std::uint32_t returns_ = 0;
+    bool is_probe_bad_ = false;
     bool trial_in_flight_ = false;
+    bool has_succeeded_ = false;
     TimePoint opened_at_{};
+    TimePoint outage_began_{};
+    TimePoint healthy_since_{};
     TimePoint last_success_{};
+    Duration last_outage_{};
 };
 
 std::string_view to_string(Health::State state);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,13 +15,20 @@ namespace prefix_router::pool {
 /// name from a client is looked up and is kUnknownModel when no backend ever served it.
 class ModelTable {
   public:
-    ModelId intern(std::string_view name);  ///< kUnknownModel once 65,535 names exist
+    ModelId intern(std::string_view name);  ///< kUnknownModel for "" and once 65,535 exist
     ModelId find(std::string_view name) const;
     std::string_view name(ModelId id) const;
     std::size_t size() const { return names_.size(); }
 
   private:
-    std::unordered_map<std::string, ModelId> ids_;
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view name) const {
+            return std::hash<std::string_view>{}(name);
+        }
+    };
+
+    std::unordered_map<std::string, ModelId, Hash, std::equal_to<>> ids_;  // lookups copy nothing
     std::vector<std::string> names_{"unknown"};
 };
 

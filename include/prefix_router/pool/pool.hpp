@@ -34,6 +34,9 @@ struct Backend {
         models;  ///< sorted; empty: serves anything (not configured, not yet reported)
     std::uint32_t in_flight = 0;  ///< sequences sent and not ended; only routing::Router changes it
     ScrapedLoad scraped;
+    std::uint64_t home_weight = 0;  ///< stable hash of the id: rendezvous agrees between routers
+
+    bool serves(ModelId model) const;
 };
 
 /// The set of backends, by slot. Not thread-safe: the routing lock guards it. Slots are dense and
@@ -58,8 +61,9 @@ class Pool {
 
     /// Who may get a request for `model` now, in slot order: usable and not draining and serving
     /// the model. A model that no backend serves is served by all. Backends that want a trial are
-    /// listed in `trials` apart. When nobody is usable all not draining ones are listed, least bad
-    /// first, and `is_panic` is set; empty only when there are no backends.
+    /// listed in `trials` apart. While none is Healthy, those of which nothing is known yet are
+    /// usable. When nobody is usable all not draining ones are listed, least bad first, and
+    /// `is_panic` is set; empty only when there are no backends.
     struct Candidates {
         std::vector<BackendSlot> usable;
         std::vector<BackendSlot> trials;
@@ -73,6 +77,8 @@ class Pool {
     const ModelTable& models() const { return models_; }
 
   private:
+    bool is_served(ModelId model) const;
+
     config::Health policy_;
     ModelTable models_;
     std::vector<std::unique_ptr<Backend>> by_slot_;
