@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "prefix_router/base/snapshot.hpp"
+#include "prefix_router/config/config.hpp"
+#include "prefix_router/net/endpoint.hpp"
+
+namespace prefix_router::net {
+
+/// Where one backend is now. Numeric addresses and Unix paths are known at once; a name is looked
+/// up on a thread of its own, so that a resolver that does not answer delays nobody else, and the
+/// last good answer stays in use until there is a better one. Thread-safe.
+class BackendAddress {
+  public:
+    using Endpoints = std::vector<Endpoint>;
+
+    explicit BackendAddress(const config::BackendUrl& url);
+    ~BackendAddress();
+    BackendAddress(const BackendAddress&) = delete;
+    BackendAddress& operator=(const BackendAddress&) = delete;
+
+    /// In the resolver's order, both families; empty until a name was resolved once.
+    std::shared_ptr<const Endpoints> endpoints() const;
+
+    /// Looks the name up again, unless a lookup is under way; returns at once. A lookup may outlive
+    /// this object.
+    void refresh();
+    bool is_name() const { return is_name_; }
+
+  private:
+    struct Shared;
+    std::shared_ptr<Shared> shared_;
+    bool is_name_ = false;
+};
+
+}  // namespace prefix_router::net

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace prefix_router::net {
+
+class Worker;
+
+enum class IoStatus : unsigned char { Done, WouldBlock, Ended, Failed };
+
+/// Done: `bytes` > 0 were moved. Ended: the peer closed its sending half. Failed: the connection
+/// is broken.
+struct IoResult {
+    IoStatus status = IoStatus::Failed;
+    std::size_t bytes = 0;
+};
+
+/// Up to eight pieces of memory written by one gathering call, and how much of them is left.
+class Pieces {
+  public:
+    void add(std::string_view piece);
+    void consume(std::size_t bytes);
+    bool empty() const { return left_ == 0; }
+    std::size_t left() const { return left_; }
+    std::span<const iovec> vectors() const { return {vectors_.data() + first_, count_ - first_}; }
+    void clear() { *this = Pieces(); }
+
+  private:
+    std::array<iovec, 8> vectors_{};
+    std::size_t first_ = 0;
+    std::size_t count_ = 0;
+    std::size_t left_ = 0;
+};
+
+/// Who is told when a watched stream is ready. May destroy the stream from inside the call.
+class StreamListener {
+  public:
+    virtual void on_readable() = 0;
+    virtual void on_writable() = 0;
+
+  protected:
+    ~StreamListener() = default;
+};
+
+/// One connected stream socket (TCP or Unix) of a worker: calls that never block, and readiness on
+/// request. Reading and writing are tried first; a watch is set only when they would block, so a
+/// stream that is never waited for costs no bookkeeping. Closes when it goes. Not thread-safe.
+class Stream {
+  public:
+    Stream();
+    /// Takes over a non-blocking descriptor.
+    Stream(Worker& worker, int descriptor);
+    Stream(Stream&&) noexcept;
+    Stream& operator=(Stream&&) noexcept;
+    ~Stream();
+
+    bool is_open() const { return state_ != nullptr; }
+    int descriptor() const;
+
+    /// Whom to tell; nullptr for nobody. The listener outlives the stream or is replaced.
+    void listen(StreamListener* listener);
+    /// The listener is told once when the stream can be read (data, end or error) / written.
+    /// Setting a watch that is set does nothing.
+    void watch_read();
+    void watch_write();
+
+    IoResult read_some(std::span<char> room);
+    /// One gathering write; takes what was written off `pieces`.
+    IoResult write_some(Pieces& pieces);
+
+    /// The peer closed the connection or its sending half, or the connection broke, even behind
+    /// unread bytes.
+    bool has_peer_left() const;
+    /// Neither bytes nor an end are waiting to be read: a pooled connection may be used.
+    bool is_quiet() const;
+    /// After a non-blocking connect became writable: 0 or the errno of its failure.
+    int connect_error() const;
+
+    void shutdown_send();
+    /// Closes with a reset, so that a peer cannot take the answer for complete.
+    void reset();
+    void close();
+
+  private:
+    class State;
+    struct StateReleaser {
+        void operator()(State* state) const;
+    };
+    std::unique_ptr<State, StateReleaser> state_;
+};
+
+}  // namespace prefix_router::net

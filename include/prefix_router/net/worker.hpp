@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "prefix_router/base/clock.hpp"
+#include "prefix_router/net/buffer_pool.hpp"
+#include "prefix_router/net/task.hpp"
+#include "prefix_router/net/ticker.hpp"
+
+namespace prefix_router::net {
+
+/// One thread's event loop (an io_context of its own) with everything that is per thread: the
+/// tick, the body buffers, the scratch space. Connections stay on the worker that accepted them.
+///
+/// run() is called by the thread that becomes the worker's; it returns after stop() once every
+/// spawned task has ended. post() and stop() may be called from any thread, all else from the
+/// worker's own (or before run()).
+class Worker {
+  public:
+    Worker();
+    ~Worker();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    void run();
+    /// No new work is expected: run() returns when the running tasks have ended.
+    void stop();
+    /// Runs `work` on the worker's thread, later. The thread's mailbox.
+    void post(std::function<void()> work);
+
+    /// Starts a task that belongs to nobody. It must not throw.
+    void spawn(Task<void> task);
+    std::size_t running_tasks() const { return running_tasks_; }
+
+    TickList& ticks() { return ticks_; }
+    BufferPool& buffers() { return buffers_; }
+    /// 64 KiB that anybody may use until its next suspension point.
+    std::span<char> scratch() { return scratch_; }
+
+    class Loop;
+    Loop& loop() { return *loop_; }
+
+  private:
+    friend struct Spawned;
+    void task_ended();
+
+    std::unique_ptr<Loop> loop_;
+    TickList ticks_;
+    BufferPool buffers_;
+    std::unique_ptr<char[]> scratch_memory_;
+    std::span<char> scratch_;
+    std::size_t running_tasks_ = 0;
+    bool is_stopping_ = false;
+};
+
+}  // namespace prefix_router::net

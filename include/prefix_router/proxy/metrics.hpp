@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "prefix_router/base/error.hpp"
+#include "prefix_router/metrics/metrics.hpp"
+#include "prefix_router/routing/decision.hpp"
+
+namespace prefix_router::proxy {
+
+/// The series of one backend; they vanish from the exposition with Metrics::remove_backend().
+struct BackendMetrics {
+    prometheus::Counter& requests;  ///< requests sent there
+    prometheus::Counter& failures;  ///< requests that broke there
+    prometheus::Counter& refusals;  ///< 429 and 503 answers
+    prometheus::Counter& probe_failures;
+    prometheus::Gauge& in_flight;        ///< sequences, as the routing counts them
+    prometheus::Gauge& healthy;          ///< 1 usable, 0 not
+    prometheus::Gauge& backlog_seconds;  ///< believed prefill backlog
+    prometheus::Gauge& capacity_tokens;
+    prometheus::Gauge& resident_tokens;
+    prometheus::Gauge& running;  ///< as the engine reports it
+    prometheus::Gauge& waiting;
+};
+
+/// Everything that the data plane counts, created once and passed by reference. Labels come from
+/// enums and backend ids only. Thread-safe.
+class Metrics {
+  public:
+    static constexpr std::size_t kStatusClasses = 6;  ///< by hundreds; 0: no answer was given
+    static constexpr std::size_t kErrorKinds = 22;
+
+    explicit Metrics(metrics::Registry& registry);
+    ~Metrics();
+    Metrics(const Metrics&) = delete;
+    Metrics& operator=(const Metrics&) = delete;
+
+    prometheus::Counter& answers(unsigned status);
+    prometheus::Counter& errors(ErrorKind kind);
+    prometheus::Counter& decisions(routing::Reason reason);
+    /// Made on first use of the id. The reference lives until remove_backend().
+    std::shared_ptr<BackendMetrics> backend(const std::string& id, const std::string& url);
+    void remove_backend(const std::string& id);
+
+    prometheus::Gauge& in_flight;        ///< requests read and not yet answered, held ones included
+    prometheus::Gauge& held;             ///< requests waiting in the router's queue
+    prometheus::Counter& prompt_tokens;  ///< estimated, of all routed requests
+    prometheus::Counter& expected_cached_tokens;  ///< believed at the decision
+    prometheus::Counter& reported_prompt_tokens;  ///< by engines that report cached tokens
+    prometheus::Counter& reported_cached_tokens;
+    prometheus::Histogram& first_token_seconds;
+    prometheus::Histogram& duration_seconds;
+    prometheus::Histogram& decision_seconds;
+    prometheus::Histogram& held_seconds;
+    prometheus::Counter& retries_stale;      ///< a pooled connection was dead
+    prometheus::Counter& retries_failed;     ///< connect failures, tried elsewhere
+    prometheus::Counter& retries_refused;    ///< 429 and 503, tried elsewhere
+    prometheus::Counter& retries_exhausted;  ///< wanted, but over the budget
+    prometheus::Counter& client_aborts;
+    prometheus::Counter& error_events;  ///< answers whole in HTTP that carried an error event
+    prometheus::Counter& connects;      ///< connections opened to backends
+    prometheus::Counter& connections_accepted;
+    prometheus::Gauge& connections;  ///< open client connections
+    prometheus::Gauge& buffered_bytes;
+    prometheus::Gauge& map_entries;
+    prometheus::Gauge& map_bytes;
+    prometheus::Gauge& panic;  ///< 1 while no backend is usable and requests are sent anyway
+    prometheus::Counter& access_log_dropped;
+
+  private:
+    metrics::Registry& registry_;
+    std::array<prometheus::Counter*, kStatusClasses> answers_{};
+    std::array<prometheus::Counter*, kErrorKinds> errors_{};
+    std::array<prometheus::Counter*, routing::kReasonCount> decisions_{};
+    std::mutex backends_mutex_;
+    std::unordered_map<std::string, std::shared_ptr<BackendMetrics>> backends_;
+};
+
+}  // namespace prefix_router::proxy

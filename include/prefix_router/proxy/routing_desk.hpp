@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "prefix_router/base/clock.hpp"
+#include "prefix_router/base/random.hpp"
+#include "prefix_router/config/config.hpp"
+#include "prefix_router/net/address_book.hpp"
+#include "prefix_router/pool/pool.hpp"
+#include "prefix_router/prefix/prefix_map.hpp"
+#include "prefix_router/proxy/metrics.hpp"
+#include "prefix_router/routing/router.hpp"
+
+namespace prefix_router::proxy {
+
+/// One backend as the data plane dials it. Immutable but for the address, which follows the name.
+struct BackendEntry {
+    BackendEntry(BackendSlot slot_, config::Backend spec_, std::shared_ptr<BackendMetrics> metrics_)
+        : slot(slot_), spec(std::move(spec_)), address(spec.url), metrics(std::move(metrics_)) {}
+
+    BackendSlot slot;
+    config::Backend spec;
+    net::BackendAddress address;
+    std::shared_ptr<BackendMetrics> metrics;
+};
+using BackendRef = std::shared_ptr<BackendEntry>;
+
+/// Is woken when its held ticket was decided. Called under the routing lock, on any thread: it
+/// only leaves a message.
+class TicketOwner {
+  public:
+    virtual void ticket_released() noexcept = 0;
+
+  protected:
+    ~TicketOwner() = default;
+};
+
+/// What the router believes and knows about one backend, for the admin listener.
+struct BackendState {
+    std::string id;
+    std::string url;
+    std::vector<std::string> models;
+    pool::Health::State health = pool::Health::State::Unknown;
+    bool is_draining = false;
+    pool::ScrapedLoad scraped;
+    routing::BackendBelief belief;
+};
+
+/// The routing state behind one mutex: pool, prefix map and routing::Router, decided and reserved
+/// in one short critical section. The only thing that all workers share besides metrics. Ends with
+/// nothing held: owners of tickets end them first. Thread-safe.
+class RoutingDesk {
+  public:
+    /// The desk's time is `clock`'s; `random` seeds choices and ties.
+    RoutingDesk(const config::Config& config, Metrics& metrics, const Clock& clock, Random random,
+                std::size_t kept_decisions = 256);
+    ~RoutingDesk();
+    RoutingDesk(const RoutingDesk&) = delete;
+    RoutingDesk& operator=(const RoutingDesk&) = delete;
+
+    Result<BackendRef> add_backend(const config::Backend& spec);
+    /// Looks only after the routing: nothing may be in flight there.
+    void remove_backend(BackendSlot slot);
+
+    // The life of a request. A ticket's decision is read only through these, or after its owner
+    // was woken. With Send, `backend` is where.
+    struct Placement {
+        routing::Decision decision;
+        BackendRef backend;
+    };
+    /// Makes the ticket in `place` and admits it. `owner` may be woken until end().
+    Placement admit(std::optional<routing::Ticket>& place, routing::Ask ask, std::string_view model,
+                    TicketOwner& owner);
+    /// After a wake-up: the ticket's decision now.
+    Placement placement(const routing::Ticket& ticket);
+    Placement retry(routing::Ticket& ticket, routing::Outcome::Kind why);
+    void first_byte(routing::Ticket& ticket);
+    void end(routing::Ticket& ticket, const routing::Outcome& outcome);
+    /// A request ended well or badly at a backend: passive health. Apart from end(), because one
+    /// request can try several backends.
+    void report(BackendSlot slot, routing::Outcome::Kind outcome);
+
+    // The prober's and scraper's side.
+    std::vector<BackendRef> backends() const;
+    void probed(BackendSlot slot, bool is_alive);
+    void scraped(BackendSlot slot, const pool::ScrapedLoad& load);
+    void report_models(BackendSlot slot, std::span<const std::string> names);
+    /// Re-examines held requests; every 50 ms while there are any.
+    void tick();
+    std::size_t held() const;
+    /// Copies beliefs into gauges.
+    void publish();
+
+    // The admin listener's side.
+    bool has_usable_backend() const;
+    std::vector<BackendState> states() const;
+    std::vector<routing::ExplainedDecision> decisions(std::size_t limit) const;
+
+    const config::Health& health_policy() const { return health_; }
+
+  private:
+    BackendRef entry(BackendSlot slot) const;
+    Placement place(const routing::Decision& decision) const;
+    void wake_released();
+
+    config::Health health_;
+    Metrics& metrics_;
+    const Clock& clock_;
+    mutable std::mutex mutex_;
+    pool::Pool pool_;
+    prefix::PrefixMap map_;
+    routing::Router router_;
+    std::vector<BackendRef> entries_;  // by slot
+};
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "prefix_router/base/clock.hpp"
+#include "prefix_router/base/error.hpp"
+#include "prefix_router/config/config.hpp"
+#include "prefix_router/proxy/access_log.hpp"
+#include "prefix_router/proxy/metrics.hpp"
+#include "prefix_router/proxy/routing_desk.hpp"
+
+namespace prefix_router::proxy {
+
+/// The data plane: worker threads that accept, route and relay, and one control thread that probes
+/// and scrapes the backends. One owner calls start(), drain() and stop(); the rest is thread-safe.
+///
+///     Server server(config, desk, metrics, access_log, clock);
+///     auto port = server.start();      // error: Io, such as a port in use
+///     ...                              // SIGTERM
+///     server.drain();                  // returns when all answers are complete or grace is over
+///     server.stop();                   // also by the destructor
+///
+/// The desk, metrics, log and clock outlive the server.
+class Server {
+  public:
+    Server(config::Config config, RoutingDesk& desk, Metrics& metrics, AccessLog& access_log,
+           const Clock& clock);
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    /// Binds and serves; returns the bound port. Backends need not be reachable yet.
+    Result<std::uint16_t> start();
+
+    /// Not ready at once; accepts for timeouts.drain_settle more; then closes listeners and idle
+    /// connections, lets running answers finish (with `Connection: close`) and returns, at the
+    /// latest after timeouts.drain_grace. stop() from another thread ends it early.
+    void drain();
+    /// Ends everything now: open answers are cut, visibly. Idempotent.
+    void stop();
+
+    /// Has a usable backend and is not draining.
+    bool is_ready() const;
+    bool is_draining() const;
+    std::uint32_t open_connections() const;
+
+  private:
+    class Plane;
+    std::unique_ptr<Plane> plane_;
+};
+
+}  // namespace prefix_router::proxy
