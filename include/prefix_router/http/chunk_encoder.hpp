@@ -16,7 +16,9 @@ class ChunkSizeLine {
     std::string_view view() const { return {text_.data() + begin_, text_.size() - begin_}; }
 
   private:
-    std::array<char, 18> text_;  // 16 hex digits and CRLF, right-aligned
+    static constexpr std::size_t kSize = 18;  // 16 hex digits and CRLF
+
+    std::array<char, kSize> text_;  // right-aligned
     std::size_t begin_;
 };
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +10,7 @@
 #include "prefix_router/base/random.hpp"
 #include "prefix_router/http/framing.hpp"
 #include "prefix_router/http/head_scanner.hpp"
+#include "prefix_router/http/slice.hpp"
 
 namespace prefix_router::http {
 
@@ -42,7 +42,7 @@ class RequestHead {
     std::string_view content_type() const { return view(content_type_); }
 
     Version version() const { return version_; }
-    /// Length with 0 bytes reads as None; has_length() tells them apart.
+    /// `Content-Length: 0` reads as None.
     Framing framing() const { return framing_; }
     std::uint64_t content_length() const { return content_length_; }
     /// The client takes another answer on this connection. False for HTTP/1.0.
@@ -72,13 +72,7 @@ class RequestHead {
   private:
     friend class RequestHeadWriter;  // src/http/request_head_writer.hpp
 
-    struct Slice {
-        std::uint32_t offset = 0;
-        std::uint32_t size = 0;
-    };
-    std::string_view view(Slice slice) const {
-        return std::string_view(text_).substr(slice.offset, slice.size);
-    }
+    std::string_view view(Slice slice) const { return slice.in(text_); }
 
     // "POST " | "/v1/models HTTP/1.1\r\nHost: " | "\r\nAccept: */*\r\n...\r\n\r\n"
     std::string text_;

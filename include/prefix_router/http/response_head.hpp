@@ -8,6 +8,7 @@
 #include "prefix_router/base/error.hpp"
 #include "prefix_router/http/framing.hpp"
 #include "prefix_router/http/head_scanner.hpp"
+#include "prefix_router/http/slice.hpp"
 
 namespace prefix_router::http {
 
@@ -55,13 +56,7 @@ class ResponseHead {
   private:
     friend class ResponseHeadWriter;  // src/http/response_head_writer.hpp
 
-    struct Slice {
-        std::uint32_t offset = 0;
-        std::uint32_t size = 0;
-    };
-    std::string_view view(Slice slice) const {
-        return std::string_view(text_).substr(slice.offset, slice.size);
-    }
+    std::string_view view(Slice slice) const { return slice.in(text_); }
 
     std::string text_;
     Slice content_type_;

@@ -1,0 +1,189 @@
+#include "prefix_router/http/error_answer.hpp"
+
+#include <algorithm>
+
+namespace prefix_router::http {
+namespace {
+
+std::string_view reason_of(unsigned status) {
+    switch (status) {
+        case 400:
+            return "Bad Request";
+        case 408:
+            return "Request Timeout";
+        case 413:
+            return "Content Too Large";
+        case 414:
+            return "URI Too Long";
+        case 417:
+            return "Expectation Failed";
+        case 431:
+            return "Request Header Fields Too Large";
+        case 499:
+            return "Client Closed Request";
+        case 501:
+            return "Not Implemented";
+        case 502:
+            return "Bad Gateway";
+        case 503:
+            return "Service Unavailable";
+        case 504:
+            return "Gateway Timeout";
+        default:
+            return "Internal Server Error";
+    }
+}
+
+// For errors that come without a message of their own.
+std::string_view sentence_of(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::BadRequest:
+            return "The request is not well-formed HTTP/1.1.";
+        case ErrorKind::RequestTimeout:
+            return "The request did not arrive in time.";
+        case ErrorKind::BodyTooLarge:
+            return "The request body exceeds the limit of this router.";
+        case ErrorKind::TargetTooLong:
+            return "The request line exceeds the limit of this router.";
+        case ErrorKind::ExpectationFailed:
+            return "The only expectation that is met is 100-continue.";
+        case ErrorKind::HeaderTooLarge:
+            return "The request header exceeds the limit of this router.";
+        case ErrorKind::UnknownCoding:
+            return "The only transfer coding that is understood is chunked.";
+        case ErrorKind::ClientGone:
+            return "The client left before the answer was complete.";
+        case ErrorKind::NoBackend:
+            return "No inference server is available at the moment.";
+        case ErrorKind::Overloaded:
+            return "The router is at its limit of work. Retry later.";
+        case ErrorKind::Draining:
+            return "The router is shutting down. Retry on another one.";
+        case ErrorKind::OutOfDescriptors:
+            return "The router is out of connections. Retry later.";
+        case ErrorKind::ConnectTimeout:
+        case ErrorKind::HeaderTimeout:
+        case ErrorKind::IdleTimeout:
+            return "The inference server did not answer in time.";
+        case ErrorKind::ConnectRefused:
+        case ErrorKind::ConnectFailed:
+            return "The inference server could not be reached.";
+        case ErrorKind::ResetBeforeResponse:
+        case ErrorKind::ResetMidResponse:
+        case ErrorKind::BadResponse:
+            return "The inference server failed to give a complete answer.";
+        case ErrorKind::InvalidConfiguration:
+        case ErrorKind::Io:
+            break;
+    }
+    return "The router failed to serve the request.";
+}
+
+std::string_view type_of(unsigned status) {
+    return status < 500    ? "invalid_request_error"
+           : status == 503 ? "overloaded_error"
+                           : "server_error";
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    out += '"';
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (byte < 0x20 || byte >= 0x7f) {
+            out += "\\u00";
+            out += kHex[byte >> 4];
+            out += kHex[byte & 15];
+        } else {
+            out += c;
+        }
+    }
+    out += '"';
+}
+
+std::string body_of(const Error& error, unsigned status) {
+    const std::string_view message =
+        error.message().empty() ? sentence_of(error.kind()) : std::string_view(error.message());
+    std::string body = R"({"error": {"message": )";
+    append_json_string(body, message);
+    body += R"(, "type": ")";
+    body += type_of(status);
+    body += R"(", "code": ")";
+    body += to_string(error.kind());
+    body += "\"}}\n";
+    return body;
+}
+
+}  // namespace
+
+unsigned status_of(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::BadRequest:
+            return 400;
+        case ErrorKind::RequestTimeout:
+            return 408;
+        case ErrorKind::BodyTooLarge:
+            return 413;
+        case ErrorKind::TargetTooLong:
+            return 414;
+        case ErrorKind::ExpectationFailed:
+            return 417;
+        case ErrorKind::HeaderTooLarge:
+            return 431;
+        case ErrorKind::UnknownCoding:
+            return 501;
+        case ErrorKind::ClientGone:
+            return 499;
+        case ErrorKind::NoBackend:
+        case ErrorKind::Overloaded:
+        case ErrorKind::Draining:
+        case ErrorKind::OutOfDescriptors:
+            return 503;
+        case ErrorKind::ConnectRefused:
+        case ErrorKind::ConnectFailed:
+        case ErrorKind::ResetBeforeResponse:
+        case ErrorKind::ResetMidResponse:
+        case ErrorKind::BadResponse:
+            return 502;
+        case ErrorKind::ConnectTimeout:
+        case ErrorKind::HeaderTimeout:
+        case ErrorKind::IdleTimeout:
+            return 504;
+        case ErrorKind::InvalidConfiguration:
+        case ErrorKind::Io:
+            return 500;
+    }
+    return 500;
+}
+
+bool ends_connection(ErrorKind kind) {
+    const unsigned status = status_of(kind);
+    return status < 500 || kind == ErrorKind::UnknownCoding || kind == ErrorKind::Draining;
+}
+
+std::string error_answer(const Error& error, const ErrorAnswerOptions& options) {
+    const unsigned status = status_of(error.kind());
+    const std::string body = body_of(error, status);
+    std::string answer = "HTTP/1.1 " + std::to_string(status) + ' ';
+    answer += reason_of(status);
+    answer += "\r\nContent-Type: application/json\r\nContent-Length: ";
+    answer += std::to_string(body.size());
+    if (!options.request_id.empty()) {
+        answer += "\r\nX-Request-Id: ";
+        answer += options.request_id;
+    }
+    if (status == 503) {
+        answer += "\r\nRetry-After: ";
+        answer += std::to_string(std::clamp<long>(options.retry_after.count(), 1, 60));
+    }
+    if (ends_connection(error.kind()) || !options.keeps_alive) {
+        answer += "\r\nConnection: close";
+    }
+    answer += "\r\n\r\n";
+    return options.is_head ? answer : answer + body;
+}
+
+}  // namespace prefix_router::http

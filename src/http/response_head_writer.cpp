@@ -1,0 +1,199 @@
+#include "http/response_head_writer.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include <boost/beast/http/error.hpp>
+
+#include "http/ascii.hpp"
+
+namespace prefix_router::http {
+namespace {
+
+std::uint32_t position(const std::string& text) {
+    return static_cast<std::uint32_t>(text.size());
+}
+
+void append_number(std::string& out, std::uint64_t value) {
+    std::array<char, 20> digits;
+    const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    out.append(digits.data(), written.ptr);
+}
+
+}  // namespace
+
+ResponseHeadWriter::ResponseHeadWriter(ResponseHead& head, const Asker& asker, Lengths lengths)
+    : head_(head), asker_(asker), lengths_(lengths) {
+    head_.clear();
+    header_limit(std::numeric_limits<std::uint32_t>::max());  // HeadScanner holds the limit
+    body_limit(boost::none);                                  // bodies are the caller's
+    skip(asker.is_head);
+}
+
+Result<void> ResponseHeadWriter::write(std::string_view bytes) {
+    ErrorCode code;
+    const std::size_t used = put(boost::asio::const_buffer(bytes.data(), bytes.size()), code);
+    if (problem_ != nullptr) {
+        return Error(ErrorKind::BadResponse, problem_);
+    }
+    if (code || used != bytes.size() || !is_header_done()) {
+        return Error(ErrorKind::BadResponse, "malformed answer head: " + code.message());
+    }
+    return boost::system::in_place_value;
+}
+
+void ResponseHeadWriter::on_response_impl(int status, StringView reason, int version,
+                                          ErrorCode& code) {
+    // 101 answers an Upgrade, which is never forwarded.
+    if (status < 100 || status == 101) {
+        problem_ = "the answer's status is not one that was asked for";
+        code = boost::beast::http::error::bad_status;
+        return;
+    }
+    head_.status_ = static_cast<unsigned>(status);
+    is_http10_ = version == 10;
+    std::string& text = head_.text_;
+    text += "HTTP/1.1 ";
+    append_number(text, head_.status_);
+    text += ' ';
+    text.append(reason);
+    text += "\r\n";
+    fields_start_ = position(text);
+}
+
+void ResponseHeadWriter::on_field_impl(Field field, StringView name, StringView value,
+                                       ErrorCode& code) {
+    if (!take_field(field, name, value) && !is_own_field(name)) {
+        append_field(name, value);
+    }
+    if (is_unknown_coding_) {
+        problem_ = "the answer has a transfer coding other than chunked";
+        code = boost::beast::http::error::bad_transfer_encoding;
+    }
+}
+
+bool ResponseHeadWriter::take_field(Field field, std::string_view name, std::string_view value) {
+    switch (field) {
+        case Field::content_length:
+            has_length_ = true;
+            return true;
+        case Field::transfer_encoding:
+            ++codings_;
+            is_unknown_coding_ = !equals_ignoring_case(value, "chunked");
+            return true;
+        case Field::connection:
+            connection_.add(value);
+            return true;
+        case Field::keep_alive:
+        case Field::proxy_connection:
+        case Field::proxy_authenticate:
+        case Field::proxy_authorization:
+        case Field::proxy_authentication_info:
+        case Field::te:
+        case Field::upgrade:
+            return true;
+        case Field::content_type:
+            head_.content_type_ = append_field(name, value);
+            return true;
+        case Field::content_encoding:
+            head_.content_encoding_ = append_field(name, value);
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool ResponseHeadWriter::is_own_field(std::string_view name) const {
+    return equals_ignoring_case(name, "x-request-id") ||
+           (!asker_.decision.empty() && equals_ignoring_case(name, "x-prefix-router-decision"));
+}
+
+Slice ResponseHeadWriter::append_field(std::string_view name, std::string_view value) {
+    std::string& text = head_.text_;
+    text.append(name).append(": ");
+    const Slice slice{position(text), static_cast<std::uint32_t>(value.size())};
+    text.append(value).append("\r\n");
+    return slice;
+}
+
+void ResponseHeadWriter::on_header_impl(ErrorCode&) {
+    set_framing();
+    set_relay();
+    append_own_fields();
+}
+
+bool ResponseHeadWriter::has_no_body() const {
+    return asker_.is_head || head_.is_interim() || head_.status_ == 204 || head_.status_ == 304;
+}
+
+void ResponseHeadWriter::set_framing() {
+    head_.content_length_ = content_length().value_or(0);
+    if (has_no_body()) {
+        head_.framing_ = Framing::None;
+    } else if (codings_ > 0) {
+        head_.framing_ = Framing::Chunked;
+    } else if (has_length_) {
+        head_.framing_ = head_.content_length_ > 0 ? Framing::Length : Framing::None;
+    } else {
+        head_.framing_ = Framing::UntilClose;
+    }
+    const bool is_suspect =
+        lengths_ == Lengths::TakenOut || (is_http10_ && codings_ > 0);  // RFC 9112 section 6.1
+    head_.backend_keeps_alive_ = keep_alive() && !is_suspect;
+}
+
+void ResponseHeadWriter::set_relay() {
+    const bool is_http11 = asker_.version == Version::Http11;
+    head_.client_keeps_alive_ = is_http11 && asker_.keeps_alive;
+    head_.forwards_interim_ = is_http11 && head_.is_interim() && head_.status_ != 100;
+    switch (head_.framing_) {
+        case Framing::None:
+            head_.relay_ = Relay::Nothing;
+            break;
+        case Framing::Length:
+            head_.relay_ = Relay::AsReceived;
+            break;
+        case Framing::Chunked:
+            head_.relay_ = is_http11 ? Relay::AsReceived : Relay::RemoveChunks;
+            break;
+        case Framing::UntilClose:
+            head_.relay_ = is_http11 ? Relay::AddChunks : Relay::AsReceived;
+            break;
+    }
+}
+
+void ResponseHeadWriter::append_own_fields() {
+    std::string& text = head_.text_;
+    Slice* const slices[] = {&head_.content_type_, &head_.content_encoding_};
+    connection_.strip_nominated(text, fields_start_, slices);
+    if (!head_.is_interim()) {
+        append_framing_field();
+        if (!asker_.request_id.empty()) {
+            append_field("X-Request-Id", asker_.request_id);
+        }
+        if (!asker_.decision.empty()) {
+            append_field("X-Prefix-Router-Decision", asker_.decision);
+        }
+        if (!head_.client_keeps_alive_) {
+            text += "Connection: close\r\n";
+        }
+    }
+    text += "\r\n";
+}
+
+void ResponseHeadWriter::append_framing_field() {
+    std::string& text = head_.text_;
+    const bool is_http11 = asker_.version == Version::Http11;
+    const bool is_chunked =
+        head_.framing_ == Framing::Chunked || head_.framing_ == Framing::UntilClose;
+    if (is_chunked && is_http11) {
+        text += "Transfer-Encoding: chunked\r\n";
+    } else if (has_length_ && head_.status_ != 204 && !is_chunked) {
+        text += "Content-Length: ";
+        append_number(text, head_.content_length_);
+        text += "\r\n";
+    }
+}
+
+}  // namespace prefix_router::http
