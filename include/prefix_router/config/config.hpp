@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "prefix_router/base/error.hpp"
@@ -27,6 +28,8 @@ enum class Strategy : std::uint8_t {
 struct ListenAddress {
     std::string host = "127.0.0.1";
     std::uint16_t port = 8080;
+
+    friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 
 /// Where a backend is: http://host:port[/base] or unix:/path. TLS comes with a later version.
@@ -37,6 +40,8 @@ struct BackendUrl {
     std::string base_path;  ///< "" or "/base", put before every target
     std::string unix_path;  ///< set for unix:
     std::string authority;  ///< Host field to send: host[:port], brackets around IPv6
+
+    friend bool operator==(const BackendUrl&, const BackendUrl&) = default;
 };
 
 struct Backend {
@@ -46,6 +51,8 @@ struct Backend {
     double weight = 1.0;  ///< share under round_robin, random, least_outstanding_requests
     std::optional<Tokens> capacity_tokens;
     std::optional<double> lanes;
+
+    friend bool operator==(const Backend&, const Backend&) = default;
 };
 
 struct Routing {
@@ -58,6 +65,8 @@ struct Routing {
     std::optional<milliseconds> hold = milliseconds{0};
     milliseconds hold_small{800};
     double hold_age = 0.1;
+
+    friend bool operator==(const Routing&, const Routing&) = default;
 };
 
 struct Health {
@@ -70,6 +79,8 @@ struct Health {
     milliseconds ejection{
         5000};  ///< open time of the breaker before one half-open probe; doubles up to 60 s
     milliseconds scrape_interval{1000};  ///< /metrics and /v1/models; 0 = never
+
+    friend bool operator==(const Health&, const Health&) = default;
 };
 
 struct Timeouts {
@@ -84,10 +95,14 @@ struct Timeouts {
         4'000};                    ///< pooled backend connections; engines close theirs after 5 s
     milliseconds drain_settle{0};  ///< not ready, still accepting
     milliseconds drain_grace{30'000};
+
+    friend bool operator==(const Timeouts&, const Timeouts&) = default;
 };
 
 struct Retry {
     double budget = 0.2;  ///< share of requests that may be retried elsewhere
+
+    friend bool operator==(const Retry&, const Retry&) = default;
 };
 
 struct Limits {
@@ -96,12 +111,16 @@ struct Limits {
     std::size_t buffered_bytes = std::size_t{1} << 30;
     std::size_t prefix_map_bytes = std::size_t{256} << 20;
     std::uint32_t connections = 65'536;
+
+    friend bool operator==(const Limits&, const Limits&) = default;
 };
 
 struct Log {
     std::string level = "info";
     LogFormat format = LogFormat::Text;
     std::string access = "stdout";  ///< "off", "stdout", "stderr" or a file path
+
+    friend bool operator==(const Log&, const Log&) = default;
 };
 
 /// A whole, validated configuration: it cannot hold a bad value. Each section's option table
@@ -118,6 +137,8 @@ struct Config {
     Retry retry;
     Limits limits;
     Log log;
+
+    friend bool operator==(const Config&, const Config&) = default;
 };
 
 /// One complaint about a file: "config.yaml:12: unknown key 'rooting' in the top level; did you

@@ -1,0 +1,56 @@
+#pragma once
+
+// One table per section of the configuration: the only place that names an option, its bounds, its
+// help text and whether a reload brings it into force. Reading, "did you mean", the documentation,
+// the written file and the comparison at reload all walk these tables.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "prefix_router/config/options.hpp"
+
+#include "config/raw_yaml.hpp"
+
+namespace prefix_router::config {
+
+template <class Section>
+struct Option {
+    std::string_view name;
+    Reload reload;
+    std::string_view help;  ///< sentences; lines are broken when written
+    std::string accepts;
+    std::function<Result<void>(Section&, const RawNode&)> read;
+    std::function<std::string(const Section&)> show;
+};
+
+template <class Section>
+using OptionTable = std::vector<Option<Section>>;
+
+const OptionTable<Config>& top_level_options();
+const OptionTable<Backend>& backend_options();
+const OptionTable<Routing>& routing_options();
+const OptionTable<Health>& health_options();
+const OptionTable<Timeouts>& timeouts_options();
+const OptionTable<Retry>& retry_options();
+const OptionTable<Limits>& limits_options();
+const OptionTable<Log>& log_options();
+
+inline constexpr std::string_view kBackendsHelp =
+    "The inference servers, at least one. Adding and removing entries takes effect on reload; an "
+    "entry that stays keeps its connections and what was learned about it.";
+
+/// Calls visit(name, help, member, table) for each section, in the order of the file.
+template <class Visitor>
+void for_each_section(Visitor&& visit) {
+    visit("routing", "How a backend is chosen.", &Config::routing, routing_options());
+    visit("health", "When a backend counts as usable.", &Config::health, health_options());
+    visit("timeouts", "How long to wait for what.", &Config::timeouts, timeouts_options());
+    visit("retry", "Second attempts.", &Config::retry, retry_options());
+    visit("limits", "Upper bounds of memory and connections.", &Config::limits, limits_options());
+    visit("log", "What is written where.", &Config::log, log_options());
+}
+
+}  // namespace prefix_router::config

@@ -1,0 +1,142 @@
+#include <sstream>
+#include <utility>
+
+#include "config/option_tables.hpp"
+
+namespace prefix_router::config {
+namespace {
+
+constexpr std::size_t kLineLength = 100;
+
+/// Writes `text` as comment lines that begin with `indent` and "# ".
+void write_comment(std::ostream& out, const std::string& indent, const std::string& text) {
+    std::istringstream words(text);
+    std::string line = indent + "#";
+    for (std::string word; words >> word;) {
+        if (line.size() + 1 + word.size() > kLineLength) {
+            out << line << "\n";
+            line = indent + "#";
+        }
+        line += " " + word;
+    }
+    out << line << "\n";
+}
+
+/// An id that follows from the URL is written as a comment: a copied entry with another URL must
+/// not keep it.
+template <class Section>
+bool is_implied(const Option<Section>& /*option*/, const Section& /*section*/) {
+    return false;
+}
+bool is_implied(const Option<Backend>& option, const Backend& backend) {
+    return option.name == "id" && backend.id == default_backend_id(backend.url);
+}
+
+class Writer {
+  public:
+    Writer(std::ostream& out, Comments comments) : out_(out), comments_(comments) {}
+
+    void comment(const std::string& indent, const std::string& text) {
+        if (comments_ == Comments::With) {
+            write_comment(out_, indent, text);
+        }
+    }
+    void gap() {
+        if (comments_ == Comments::With) {
+            out_ << "\n";
+        }
+    }
+    template <class Section>
+    void options(const std::string& indent, const OptionTable<Section>& table,
+                 const Section& section) {
+        bool is_first = true;
+        for (const auto& option : table) {
+            if (!std::exchange(is_first, false)) {
+                gap();
+            }
+            comment(indent, std::string(option.help));
+            comment(indent, "Accepts " + option.accepts + "." +
+                                (option.reload == Reload::Restart ? " Needs a restart." : ""));
+            const bool is_off = comments_ == Comments::With && is_implied(option, section);
+            out_ << indent << (is_off ? "# " : "") << option.name << ": " << option.show(section)
+                 << "\n";
+        }
+    }
+    void backend(const Backend& backend) {
+        out_ << "  -\n";
+        options("    ", backend_options(), backend);
+    }
+
+  private:
+    std::ostream& out_;
+    Comments comments_;
+};
+
+template <class Section>
+void describe(const std::string& prefix, const OptionTable<Section>& table,
+              std::vector<OptionFacts>& facts) {
+    const Section defaults{};
+    for (const auto& option : table) {
+        facts.push_back(OptionFacts{prefix + std::string(option.name), option.accepts,
+                                    option.show(defaults), std::string(option.help),
+                                    option.reload});
+    }
+}
+
+template <class Section>
+void compare(const std::string& prefix, const OptionTable<Section>& table, const Section& running,
+             const Section& next, std::vector<std::string>& names) {
+    for (const auto& option : table) {
+        if (option.reload == Reload::Restart && option.show(running) != option.show(next)) {
+            names.push_back(prefix + std::string(option.name));
+        }
+    }
+}
+
+}  // namespace
+
+std::string to_yaml(const Config& config, Comments comments) {
+    std::ostringstream out;
+    Writer writer(out, comments);
+    writer.comment("",
+                   "prefix-router: every option with its default. Only 'backends' is required. "
+                   "Unknown keys are errors; 'prefix-router check --config FILE' names them all. "
+                   "SIGHUP reloads the file; options marked so need a restart.");
+    writer.gap();
+    writer.options("", top_level_options(), config);
+    writer.gap();
+    writer.comment("", std::string(kBackendsHelp));
+    out << (config.backends.empty() ? "backends: []\n" : "backends:\n");
+    for (const Backend& backend : config.backends) {
+        writer.backend(backend);
+    }
+    for_each_section(
+        [&](std::string_view name, std::string_view help, auto member, const auto& table) {
+            writer.gap();
+            writer.comment("", std::string(help));
+            out << name << ":\n";
+            writer.options("  ", table, config.*member);
+        });
+    return out.str();
+}
+
+std::vector<OptionFacts> describe_options() {
+    std::vector<OptionFacts> facts;
+    describe("", top_level_options(), facts);
+    describe("backends[].", backend_options(), facts);
+    for_each_section([&](std::string_view name, auto, auto, const auto& table) {
+        describe(std::string(name) + ".", table, facts);
+    });
+    return facts;
+}
+
+std::vector<std::string> options_needing_restart(const Config& running, const Config& next) {
+    std::vector<std::string> names;
+    compare("", top_level_options(), running, next, names);
+    for_each_section([&](std::string_view name, auto, auto member, const auto& table) {
+        compare(std::string(name) + ".", table, running.*member, next.*member, names);
+    });
+    return names;
+}
+
+}  // namespace prefix_router::config
