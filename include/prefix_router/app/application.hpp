@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "prefix_router/base/error.hpp"
+#include "prefix_router/config/config.hpp"
+
+namespace prefix_router::app {
+
+/// The composition root: builds every part from one configuration and owns them all. Tests start it
+/// in-process with port 0. One owner; drain() and stop() may be called from different threads.
+class Application {
+  public:
+    /// Serves when it returns; backends need not be reachable. Errors: Io (a port in use),
+    /// InvalidConfiguration (an access log that cannot be opened).
+    static Result<std::unique_ptr<Application>> start(config::Config config);
+    ~Application();
+    Application(const Application&) = delete;
+    Application& operator=(const Application&) = delete;
+
+    std::uint16_t port() const;
+    std::optional<std::uint16_t> admin_port() const;  ///< empty: admin is off
+
+    /// Not ready, then no new connections, running answers finish; returns when they have or when
+    /// the grace period is over. stop() from another thread ends it early.
+    void drain();
+    /// Ends at once. Idempotent.
+    void stop();
+
+  private:
+    class Parts;
+    explicit Application(std::unique_ptr<Parts> parts);
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace prefix_router::app

@@ -1,0 +1,107 @@
+#include "prefix_router/app/application.hpp"
+
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "prefix_router/admin/endpoints.hpp"
+#include "prefix_router/admin/server.hpp"
+#include "prefix_router/config/options.hpp"
+#include "prefix_router/metrics/metrics.hpp"
+#include "prefix_router/proxy/access_log.hpp"
+#include "prefix_router/proxy/metrics.hpp"
+#include "prefix_router/proxy/routing_desk.hpp"
+#include "prefix_router/proxy/server.hpp"
+
+namespace prefix_router::app {
+
+// Members are built top to bottom and destroyed bottom to top: what others refer to comes first.
+class Application::Parts {
+  public:
+    explicit Parts(config::Config configuration)
+        : config(std::move(configuration)),
+          metrics(registry),
+          desk(config, metrics, clock, Random(seed_from_system())) {}
+
+    config::Config config;
+    SteadyClock clock;
+    metrics::Registry registry;
+    proxy::Metrics metrics;
+    proxy::RoutingDesk desk;
+    std::unique_ptr<proxy::AccessLog> access_log;
+    std::unique_ptr<proxy::Server> server;
+    std::unique_ptr<admin::Server> admin;
+    std::uint16_t port = 0;
+};
+
+namespace {
+
+/// The admin server, or null when it is off or its default port is taken in quick start.
+Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
+                                                   const admin::Sources& sources) {
+    if (!config.admin) {
+        return std::unique_ptr<admin::Server>();
+    }
+    auto started = admin::Server::start(*config.admin, admin::endpoints(sources));
+    if (!started && config.admin_is_optional) {
+        spdlog::warn("{}; going on without the admin listener", started.error().message());
+        return std::unique_ptr<admin::Server>();
+    }
+    return started;
+}
+
+}  // namespace
+
+Application::Application(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Application::~Application() {
+    stop();
+}
+
+Result<std::unique_ptr<Application>> Application::start(config::Config config) {
+    auto parts = std::make_unique<Parts>(std::move(config));
+    for (const auto& backend : parts->config.backends) {
+        if (auto added = parts->desk.add_backend(backend); !added) {
+            return added.error();
+        }
+    }
+    auto log = proxy::AccessLog::open(parts->config.log, parts->metrics.access_log_dropped);
+    if (!log) {
+        return log.error();
+    }
+    parts->access_log = std::move(*log);
+    parts->server = std::make_unique<proxy::Server>(parts->config, parts->desk, parts->metrics,
+                                                    *parts->access_log, parts->clock);
+    auto admin = start_admin(
+        parts->config, {parts->config, parts->registry, parts->desk, *parts->server, parts->clock});
+    if (!admin) {
+        return admin.error();
+    }
+    parts->admin = std::move(*admin);
+    const auto port = parts->server->start();
+    if (!port) {
+        return port.error();
+    }
+    parts->port = *port;
+    spdlog::info("serving on {}:{} with {} backends, strategy {}", parts->config.listen.host,
+                 parts->port, parts->config.backends.size(),
+                 config::to_string(parts->config.routing.strategy));
+    return std::unique_ptr<Application>(new Application(std::move(parts)));
+}
+
+std::uint16_t Application::port() const {
+    return parts_->port;
+}
+
+std::optional<std::uint16_t> Application::admin_port() const {
+    return parts_->admin ? std::optional(parts_->admin->port()) : std::nullopt;
+}
+
+void Application::drain() {
+    parts_->server->drain();
+}
+
+void Application::stop() {
+    parts_->server->stop();
+}
+
+}  // namespace prefix_router::app

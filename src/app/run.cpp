@@ -1,0 +1,100 @@
+#include "prefix_router/app/run.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <future>
+#include <iostream>
+#include <thread>
+
+#include <spdlog/spdlog.h>
+
+#include "prefix_router/app/application.hpp"
+#include "prefix_router/app/command_line.hpp"
+#include "prefix_router/base/logging.hpp"
+#include "prefix_router/sim/replay.hpp"
+
+namespace prefix_router::app {
+namespace {
+
+constexpr int kCannotStart = 1;
+
+/// The signals that the main thread waits for; blocked before any thread starts, so that all
+/// inherit it.
+sigset_t block_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    return signals;
+}
+
+/// As many descriptors as the system allows: two per streamed answer.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+int wait_for(const sigset_t& signals) {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    return signal;
+}
+
+/// Drains on the first signal; a second one ends at once.
+void serve_until_signalled(Application& application, const sigset_t& signals) {
+    const int first = wait_for(signals);
+    spdlog::info("signal {}: draining; another one ends at once", first);
+    std::thread drain([&application] {
+        application.drain();
+        kill(getpid(), SIGTERM);  // wakes the main thread when all is done
+    });
+    wait_for(signals);
+    application.stop();
+    drain.join();
+    spdlog::info("stopped");
+}
+
+int serve(Serve serve) {
+    const auto logger = start_logging(serve.config.log.format, serve.config.log.level);
+    if (!logger) {
+        std::cerr << logger.error().message() << '\n';
+        return kCannotStart;
+    }
+    const auto signals = block_signals();
+    raise_descriptor_limit();
+    auto application = Application::start(std::move(serve.config));
+    if (!application) {
+        spdlog::error("cannot start: {}", application.error().message());
+        spdlog::shutdown();
+        return kCannotStart;
+    }
+    serve_until_signalled(**application, signals);
+    application->reset();
+    spdlog::shutdown();
+    return 0;
+}
+
+}  // namespace
+
+int run(std::span<const char* const> arguments) {
+    auto command = parse_command_line(arguments, std::cout, std::cerr);
+    if (auto* serving = std::get_if<Serve>(&command)) {
+        return serve(std::move(*serving));
+    }
+    if (const auto* replay = std::get_if<Replay>(&command)) {
+        std::vector<const char*> words{"prefix-router replay"};
+        for (const auto& argument : replay->arguments) {
+            words.push_back(argument.c_str());
+        }
+        return sim::replay_command(words);
+    }
+    return std::get<Exit>(command).code;
+}
+
+}  // namespace prefix_router::app
