@@ -37,6 +37,10 @@ Result<void> ResponseHeadWriter::write(std::string_view bytes) {
     if (problem_ != nullptr) {
         return Error(ErrorKind::BadResponse, problem_);
     }
+    // Beast stops at the second of them before it shows it.
+    has_both_framings_ =
+        (code == boost::beast::http::error::bad_transfer_encoding && has_length_) ||
+        (code == boost::beast::http::error::bad_content_length && codings_ > 0);
     if (code || used != bytes.size() || !is_header_done()) {
         return Error(ErrorKind::BadResponse, "malformed answer head: " + code.message());
     }

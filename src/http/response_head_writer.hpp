@@ -27,7 +27,7 @@ class ResponseHeadWriter final : public boost::beast::http::basic_parser<false> 
     Result<void> write(std::string_view bytes);
 
     /// After a failed write(): both framings were present, the remedy is Lengths::TakenOut.
-    bool has_both_framings() const { return has_length_ && codings_ > 0; }
+    bool has_both_framings() const { return has_both_framings_; }
 
   private:
     using ErrorCode = boost::beast::error_code;
@@ -64,6 +64,7 @@ class ResponseHeadWriter final : public boost::beast::http::basic_parser<false> 
     std::uint32_t fields_start_ = 0;
     std::uint32_t codings_ = 0;
     bool has_length_ = false;
+    bool has_both_framings_ = false;
     bool is_http10_ = false;
     bool is_unknown_coding_ = false;
     const char* problem_ = nullptr;

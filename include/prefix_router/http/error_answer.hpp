@@ -16,9 +16,9 @@ unsigned status_of(ErrorKind kind);
 bool ends_connection(ErrorKind kind);
 
 struct ErrorAnswerOptions {
-    std::string_view request_id;  ///< "": not known yet, no field
-    bool is_head = false;         ///< no body is sent, its Content-Length is
-    bool keeps_alive = false;     ///< the connection stays open, unless ends_connection(kind)
+    std::string_view request_id = {};  ///< "": not known yet, no field
+    bool is_head = false;              ///< no body is sent, its Content-Length is
+    bool keeps_alive = false;          ///< the connection stays open, unless ends_connection(kind)
     /// For 429 and 503; sent in whole seconds between 1 and 60.
     std::chrono::seconds retry_after{1};
 };

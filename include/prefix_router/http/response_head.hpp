@@ -75,8 +75,8 @@ struct Asker {
     bool is_head = false;  ///< the method was HEAD: no body, whatever the fields say
     Version version = Version::Http11;
     bool keeps_alive = true;  ///< the client's connection should stay open
-    std::string_view request_id;
-    std::string_view decision;  ///< value of X-Prefix-Router-Decision; "": no such field
+    std::string_view request_id = {};
+    std::string_view decision = {};  ///< value of X-Prefix-Router-Decision; "": no such field
 };
 
 /// Parses answer heads. One per backend exchange; holds no bytes: the caller keeps them until a
