@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -30,6 +31,8 @@ class Worker {
     void stop();
     /// Runs `work` on the worker's thread, later. The thread's mailbox.
     void post(std::function<void()> work);
+    /// Runs `work` again and again until the worker ends; call before run().
+    void every(std::chrono::milliseconds interval, std::function<void()> work);
 
     /// Starts a task that belongs to nobody. It must not throw.
     void spawn(Task<void> task);

@@ -43,6 +43,10 @@ class TicketOwner {
     ~TicketOwner() = default;
 };
 
+/// What an attempt says about its backend's health (passive health): None for refusals, for
+/// requests that their client left, and where the request itself may be the reason (500).
+enum class Verdict : std::uint8_t { None, Good, Bad };
+
 /// What the router believes and knows about one backend, for the admin listener.
 struct BackendState {
     std::string id;
@@ -81,12 +85,9 @@ class RoutingDesk {
                     TicketOwner& owner);
     /// After a wake-up: the ticket's decision now.
     Placement placement(const routing::Ticket& ticket);
-    Placement retry(routing::Ticket& ticket, routing::Outcome::Kind why);
+    Placement retry(routing::Ticket& ticket, routing::Outcome::Kind why, Verdict verdict);
     void first_byte(routing::Ticket& ticket);
-    void end(routing::Ticket& ticket, const routing::Outcome& outcome);
-    /// A request ended well or badly at a backend: passive health. Apart from end(), because one
-    /// request can try several backends.
-    void report(BackendSlot slot, routing::Outcome::Kind outcome);
+    void end(routing::Ticket& ticket, const routing::Outcome& outcome, Verdict verdict);
 
     // The prober's and scraper's side.
     std::vector<BackendRef> backends() const;
@@ -107,8 +108,8 @@ class RoutingDesk {
     const config::Health& health_policy() const { return health_; }
 
   private:
-    BackendRef entry(BackendSlot slot) const;
-    Placement place(const routing::Decision& decision) const;
+    Placement placement_of(const routing::Decision& decision) const;
+    void judge(const routing::Ticket& ticket, Verdict verdict);
     void wake_released();
 
     config::Health health_;

@@ -1,0 +1,98 @@
+#include "prefix_router/net/worker.hpp"
+
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "net/loop.hpp"
+
+namespace prefix_router::net {
+namespace {
+
+constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
+
+/// Tells the worker's list of every tick, and keeps telling.
+void wait_for_tick(Worker::Loop& loop, TickList& ticks) {
+    loop.timer.expires_after(kTickLength);
+    loop.timer.async_wait([&loop, &ticks](const boost::system::error_code& error) {
+        if (error) {
+            return;
+        }
+        ticks.advance();
+        wait_for_tick(loop, ticks);
+    });
+}
+
+void wait_for_repeat(Repeat& repeat) {
+    repeat.timer.expires_after(repeat.interval);
+    repeat.timer.async_wait([&repeat](const boost::system::error_code& error) {
+        if (error) {
+            return;
+        }
+        repeat.work();
+        wait_for_repeat(repeat);
+    });
+}
+
+}  // namespace
+
+/// The frame that carries a spawned task: it starts at once and frees itself.
+struct Spawned {
+    struct promise_type {
+        Spawned get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() noexcept {}
+        [[noreturn]] void unhandled_exception() noexcept { std::terminate(); }
+    };
+
+    static Spawned start(Worker& worker, Task<void> task) {
+        co_await std::move(task);
+        worker.task_ended();
+    }
+};
+
+Worker::Worker()
+    : loop_(std::make_unique<Loop>()),
+      scratch_memory_(std::make_unique_for_overwrite<char[]>(kScratchBytes)),
+      scratch_(scratch_memory_.get(), kScratchBytes) {}
+
+Worker::~Worker() = default;
+
+void Worker::run() {
+    wait_for_tick(*loop_, ticks_);
+    loop_->context.run();
+}
+
+void Worker::stop() {
+    post([this] {
+        is_stopping_ = true;
+        if (running_tasks_ == 0) {
+            loop_->context.stop();
+        }
+    });
+}
+
+void Worker::post(std::function<void()> work) {
+    boost::asio::post(loop_->context, std::move(work));
+}
+
+void Worker::every(std::chrono::milliseconds interval, std::function<void()> work) {
+    loop_->repeats.push_back(std::make_unique<Repeat>(
+        Repeat{TickTimer(loop_->context.get_executor()), interval, std::move(work)}));
+    wait_for_repeat(*loop_->repeats.back());
+}
+
+void Worker::spawn(Task<void> task) {
+    ++running_tasks_;
+    Spawned::start(*this, std::move(task));
+}
+
+void Worker::task_ended() {
+    --running_tasks_;
+    if (is_stopping_ && running_tasks_ == 0) {
+        loop_->context.stop();
+    }
+}
+
+}  // namespace prefix_router::net

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "prefix_router/config/config.hpp"
+#include "prefix_router/net/parker.hpp"
+#include "prefix_router/net/stream.hpp"
+#include "prefix_router/net/ticker.hpp"
+#include "prefix_router/proxy/routing_desk.hpp"
+
+namespace prefix_router::proxy {
+
+/// One connection to a backend, used by one exchange at a time. Tells that exchange's parker of
+/// readiness while it is lent, nobody while it idles.
+class BackendConnection final : public net::StreamListener {
+  public:
+    explicit BackendConnection(net::Stream connected);
+    BackendConnection(const BackendConnection&) = delete;
+    BackendConnection& operator=(const BackendConnection&) = delete;
+    ~BackendConnection() = default;
+
+    net::Stream stream;
+    bool was_pooled = false;   ///< carried a request before this one
+    net::Tick idle_since = 0;  ///< while pooled
+
+    void lend_to(net::Parker* parker) { parker_ = parker; }
+    void on_readable() override;
+    void on_writable() override;
+
+  private:
+    net::Parker* parker_ = nullptr;
+};
+
+/// The idle backend connections of one worker, by backend; the last returned is the first reused.
+/// They idle at most timeouts.backend_idle, below the five seconds after which the engines close
+/// theirs. Not thread-safe.
+class BackendConnections final : public net::Ticked {
+  public:
+    explicit BackendConnections(std::chrono::milliseconds idle_limit) : idle_limit_(idle_limit) {}
+
+    /// A connection on which nothing, not even an end, is waiting; nullptr when there is none.
+    std::unique_ptr<BackendConnection> take(BackendSlot backend);
+    void put(BackendSlot backend, std::unique_ptr<BackendConnection> connection, net::Tick now);
+    void clear() { idle_.clear(); }
+    void on_tick(net::Tick now) override;
+
+  private:
+    static constexpr std::size_t kKeptPerBackend = 1024;
+    std::chrono::milliseconds idle_limit_;
+    std::vector<std::vector<std::unique_ptr<BackendConnection>>> idle_;  // by slot, oldest first
+};
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,176 @@
+#include "proxy/backend_monitor.hpp"
+
+#include <array>
+#include <string>
+
+#include <prometheus/counter.h>
+#include <spdlog/spdlog.h>
+
+namespace prefix_router::proxy {
+namespace {
+
+constexpr std::chrono::milliseconds kScrapeTimeout{3000};
+// Models and capacities change seldom: they are asked for at first and then every so many scrapes.
+constexpr unsigned kRareScrape = 10;
+constexpr std::string_view kDefaultProbe = "/health";
+constexpr std::string_view kSageMakerProbe = "/ping";
+constexpr std::array<std::string_view, 2> kLlamaCppInfo{"/props", "/slots"};
+
+bool is_missing(unsigned status) {
+    return status == 404 || status == 405 || status == 501;
+}
+bool is_good(unsigned status) {
+    return status >= 200 && status < 300;
+}
+
+}  // namespace
+
+BackendMonitor::BackendMonitor(net::Worker& worker, Services& services, const BackendRef& backend)
+    : worker_(worker),
+      services_(services),
+      prober_(worker, backend),
+      scraper_(worker, backend),
+      probe_path_(services.config.health.path) {}
+
+void BackendMonitor::start() {
+    running_loops_ = 1;
+    worker_.spawn(probe_forever());
+    if (services_.config.health.scrape_interval.count() > 0) {
+        ++running_loops_;
+        worker_.spawn(scrape_forever());
+    }
+}
+
+void BackendMonitor::stop() {
+    prober_.stop();
+    scraper_.stop();
+}
+
+net::Task<void> BackendMonitor::probe_forever() {
+    bool goes_on = true;
+    while (goes_on) {
+        const bool is_alive = co_await probe();
+        if (prober_.is_stopped()) {
+            break;
+        }
+        if (!is_alive) {
+            backend()->metrics->probe_failures.Increment();
+        }
+        services_.desk.probed(backend()->slot, is_alive);
+        tell_health(is_alive, probe_complaint_);
+        goes_on = co_await prober_.sleep(services_.config.health.interval);
+    }
+    --running_loops_;
+}
+
+/// Engines answer /health, SageMaker containers /ping; a server that knows neither is alive when it
+/// speaks HTTP at all.
+net::Task<bool> BackendMonitor::probe() {
+    const auto timeout = services_.config.health.timeout;
+    auto answer = co_await prober_.get(probe_path_, timeout);
+    if (answer && is_missing(answer->status) && probe_path_ == kDefaultProbe) {
+        answer = co_await prober_.get(kSageMakerProbe, timeout);
+        if (answer && is_good(answer->status)) {
+            probe_path_ = kSageMakerProbe;
+        } else if (answer && is_missing(answer->status)) {
+            co_return true;
+        }
+    }
+    if (!answer) {
+        probe_complaint_ = to_string(answer.error().kind());
+        co_return false;
+    }
+    probe_complaint_ = "status " + std::to_string(answer->status);
+    co_return is_good(answer->status);
+}
+
+void BackendMonitor::tell_health(bool is_alive, std::string_view why) {
+    if (was_alive_ == is_alive) {
+        return;
+    }
+    was_alive_ = is_alive;
+    const auto& spec = backend()->spec;
+    if (is_alive) {
+        spdlog::info("backend {} ({}) passes its health probe", spec.id, spec.url.text);
+    } else {
+        spdlog::warn("backend {} ({}) fails its health probe: {}", spec.id, spec.url.text, why);
+    }
+}
+
+net::Task<void> BackendMonitor::scrape_forever() {
+    bool goes_on = true;
+    while (goes_on) {
+        if (scrapes_ % kRareScrape == 0) {
+            co_await scrape_models();
+        }
+        co_await scrape();
+        if (scraper_.is_stopped()) {
+            break;
+        }
+        ++scrapes_;
+        goes_on = co_await scraper_.sleep(services_.config.health.scrape_interval);
+    }
+    --running_loops_;
+}
+
+net::Task<void> BackendMonitor::scrape_models() {
+    const auto answer = co_await scraper_.get("/v1/models", kScrapeTimeout);
+    if (answer && is_good(answer->status)) {
+        const auto names = read_models(answer->body);
+        if (!names.empty()) {
+            services_.desk.report_models(backend()->slot, names);
+        }
+    } else if (!answer) {
+        scrapes_ = 0;  // the backend is not up yet: ask again at the next scrape
+    }
+}
+
+net::Task<void> BackendMonitor::scrape() {
+    const auto answer = co_await scraper_.get("/metrics", kScrapeTimeout);
+    load_ = pool::ScrapedLoad();
+    if (!answer) {
+        co_return;  // the prober says what is wrong
+    }
+    if (is_good(answer->status)) {
+        const Exposition exposition = read_exposition(answer->body);
+        engine_ = exposition.engine;
+        load_ = exposition.load;
+    }
+    if (!load_.capacity && !backend()->spec.capacity_tokens) {
+        if (scrapes_ % kRareScrape == 0) {
+            co_await ask_capacity();
+        }
+        load_.capacity = asked_capacity_;
+    }
+    services_.desk.scraped(backend()->slot, load_);
+}
+
+/// For engines that do not tell their capacity in /metrics.
+net::Task<void> BackendMonitor::ask_capacity() {
+    asked_capacity_.reset();
+    if (engine_ == Engine::SgLang) {
+        const auto answer = co_await scraper_.get("/get_server_info", kScrapeTimeout);
+        if (answer && is_good(answer->status)) {
+            asked_capacity_ = read_sglang_capacity(answer->body);
+        }
+    } else if (engine_ == Engine::LlamaCpp || engine_ == Engine::Unknown) {
+        for (const std::string_view path : kLlamaCppInfo) {
+            const auto answer = co_await scraper_.get(path, kScrapeTimeout);
+            if (answer && is_good(answer->status)) {
+                asked_capacity_ = read_llamacpp_capacity(answer->body);
+            }
+            if (asked_capacity_) {
+                break;
+            }
+        }
+    }
+    if (!asked_capacity_ && !has_warned_of_capacity_ && !scraper_.is_stopped()) {
+        has_warned_of_capacity_ = true;
+        spdlog::warn(
+            "backend {} does not tell its KV cache capacity: it is learned from cached tokens in "
+            "answers, or set capacity_tokens",
+            backend()->spec.id);
+    }
+}
+
+}  // namespace prefix_router::proxy

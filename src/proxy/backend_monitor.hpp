@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "prefix_router/net/task.hpp"
+#include "prefix_router/net/worker.hpp"
+
+#include "proxy/fetcher.hpp"
+#include "proxy/scrape.hpp"
+#include "proxy/services.hpp"
+
+namespace prefix_router::proxy {
+
+/// Watches one backend from the control thread: one loop probes its health, another scrapes its
+/// load, its models and its KV capacity. Neither overlaps itself; a slow scrape delays no probe.
+/// Speaks up once when something changes, never per poll.
+class BackendMonitor {
+  public:
+    BackendMonitor(net::Worker& worker, Services& services, const BackendRef& backend);
+    BackendMonitor(const BackendMonitor&) = delete;
+    BackendMonitor& operator=(const BackendMonitor&) = delete;
+    ~BackendMonitor() = default;
+
+    void start();
+    /// Both loops end soon after; destroy it when has_ended().
+    void stop();
+    bool has_ended() const { return running_loops_ == 0; }
+    const BackendRef& backend() const { return prober_.backend(); }
+
+  private:
+    net::Task<void> probe_forever();
+    net::Task<bool> probe();
+    net::Task<void> scrape_forever();
+    net::Task<void> scrape();
+    net::Task<void> scrape_models();
+    net::Task<void> ask_capacity();
+    void tell_health(bool is_alive, std::string_view why);
+
+    net::Worker& worker_;
+    Services& services_;
+    Fetcher prober_;
+    Fetcher scraper_;
+    int running_loops_ = 0;
+
+    std::string probe_path_;
+    std::string probe_complaint_;
+    std::optional<bool> was_alive_;
+
+    Engine engine_ = Engine::Unknown;
+    pool::ScrapedLoad load_;
+    std::optional<Tokens> asked_capacity_;  // from an endpoint other than /metrics
+    unsigned scrapes_ = 0;
+    bool has_warned_of_capacity_ = false;
+};
+
+}  // namespace prefix_router::proxy

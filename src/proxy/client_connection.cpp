@@ -1,0 +1,188 @@
+#include "proxy/client_connection.hpp"
+
+#include <utility>
+
+#include "proxy/exchange.hpp"
+#include "proxy/worker_context.hpp"
+
+namespace prefix_router::proxy {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Most requests are a few kilobytes; larger bodies are read straight into their own buffer.
+constexpr std::size_t kFirstRead = std::size_t{16} << 10;
+// How long, and for how much, a closing connection listens so that its last answer is seen.
+constexpr milliseconds kLingerTime{2000};
+constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
+
+}  // namespace
+
+net::Task<void> ClientConnection::serve(WorkerContext& context, net::Stream stream,
+                                        net::Endpoint peer) {
+    ClientConnection connection(context, std::move(stream), peer);
+    co_await connection.run();
+}
+
+ClientConnection::ClientConnection(WorkerContext& context, net::Stream stream_,
+                                   const net::Endpoint& peer_)
+    : stream(std::move(stream_)),
+      peer(peer_.host()),
+      head_parser(http::HeadLimits{.bytes = context.services.config.limits.header_bytes}),
+      context_(context) {
+    stream.listen(this);
+    context_.worker.ticks().add(*this);
+    context_.connection_opened(*this);
+}
+
+ClientConnection::~ClientConnection() {
+    context_.connection_closed(*this);
+}
+
+net::Task<void> ClientConnection::run() {
+    while (true) {
+        if (received.empty() && !co_await wait_for_request()) {
+            break;
+        }
+        const auto input = first_bytes();
+        if (!input) {
+            break;
+        }
+        if (input->empty()) {
+            continue;
+        }
+        auto exchange = context_.take_exchange();
+        const Ending ending = co_await exchange->run(*this, *input);
+        context_.give_back(std::move(exchange));
+        disarm();
+        if (ending == Ending::Reset) {
+            stream.reset();
+            break;
+        }
+        if (ending == Ending::Linger) {
+            co_await linger();
+        }
+        if (ending != Ending::KeepAlive) {
+            break;
+        }
+        if (received.empty()) {
+            std::string().swap(received);  // idle connections hold no buffers
+        }
+    }
+}
+
+net::Task<bool> ClientConnection::wait_for_request() {
+    arm(context_.services.config.timeouts.client_idle, ErrorKind::RequestTimeout);
+    stream.watch_read();
+    const net::Events events = co_await parker.park(kClientReadable | kDraining | kInterrupts);
+    co_return (events & kClientReadable) != 0;
+}
+
+/// The bytes that begin a request; empty when there are none yet, nullopt at the end.
+std::optional<std::string_view> ClientConnection::first_bytes() {
+    if (!received.empty()) {
+        return std::string_view(received);
+    }
+    const auto room = context_.worker.scratch().first(kFirstRead);
+    const net::IoResult got = stream.read_some(room);
+    if (got.status == net::IoStatus::WouldBlock) {
+        return std::string_view();
+    }
+    if (got.status != net::IoStatus::Done) {
+        return std::nullopt;
+    }
+    return std::string_view(room.data(), got.bytes);
+}
+
+net::Task<void> ClientConnection::linger() {
+    stream.shutdown_send();
+    received.clear();
+    arm(kLingerTime, ErrorKind::RequestTimeout);
+    for (std::size_t seen = 0; seen < kLingerBytes;) {
+        const net::IoResult got = stream.read_some(context_.worker.scratch());
+        seen += got.bytes;
+        if (got.status == net::IoStatus::Done) {
+            continue;
+        }
+        if (got.status != net::IoStatus::WouldBlock) {
+            break;
+        }
+        stream.watch_read();
+        const net::Events events = co_await parker.park(kClientReadable | kInterrupts);
+        if ((events & kInterrupts) != 0) {
+            break;
+        }
+    }
+}
+
+void ClientConnection::arm(milliseconds timeout, ErrorKind missed) {
+    parker.clear(kExpired);
+    deadline_.arm(context_.worker.ticks().now(), timeout, missed);
+}
+
+void ClientConnection::arm_total(milliseconds timeout) {
+    total_.arm(context_.worker.ticks().now(), timeout, ErrorKind::IdleTimeout);
+}
+
+void ClientConnection::disarm() {
+    deadline_.disarm();
+    total_.disarm();
+    wants_tick_ = false;
+    parker.clear(kExpired | kTicked);
+}
+
+void ClientConnection::begin_watch() {
+    is_watching_ = true;
+    has_pipelined_ = !received.empty();
+    watching_since_ = context_.worker.ticks().now();
+}
+
+void ClientConnection::end_watch() {
+    is_watching_ = false;
+}
+
+void ClientConnection::keep(std::string_view rest) {
+    const bool is_tail = rest.data() >= received.data() &&
+                         rest.data() <= received.data() + received.size() && !received.empty();
+    if (is_tail) {
+        received.erase(0, received.size() - rest.size());
+    } else {
+        received.assign(rest);
+    }
+}
+
+void ClientConnection::on_readable() {
+    if (!is_watching_) {
+        parker.signal(kClientReadable);
+    } else if (stream.has_peer_left()) {
+        parker.signal(kClientGone);
+    } else {
+        has_pipelined_ = true;
+    }
+}
+
+void ClientConnection::on_tick(net::Tick now) {
+    net::Events events = 0;
+    for (net::Deadline* deadline : {&deadline_, &total_}) {
+        if (deadline->is_due(now)) {
+            deadline->disarm();
+            missed_ = deadline->missed();
+            events |= kExpired;
+        }
+    }
+    if (std::exchange(wants_tick_, false)) {
+        events |= kTicked;
+    }
+    if (is_watching_ && now != watching_since_) {
+        if (!has_pipelined_) {
+            stream.watch_read();
+        } else if (stream.has_peer_left()) {
+            events |= kClientGone;
+        }
+    }
+    if (events != 0) {
+        parker.signal(events);  // may end this connection: nothing after it
+    }
+}
+
+}  // namespace prefix_router::proxy

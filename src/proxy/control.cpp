@@ -1,0 +1,88 @@
+#include "proxy/control.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <prometheus/gauge.h>
+
+namespace prefix_router::proxy {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Held requests age, and may become due, without any event.
+constexpr milliseconds kQueueTick{50};
+/// Names are looked up again this often: a rollout moves a backend to another address.
+constexpr net::Tick kLookupTicks = 30'000 / 250;
+
+}  // namespace
+
+Control::Control(Services& services) : services_(services) {}
+
+Control::~Control() {
+    stop();
+}
+
+void Control::start() {
+    follow_backends();
+    worker_.ticks().add(*this);
+    worker_.every(kQueueTick, [this] { services_.desk.tick(); });
+    thread_ = std::thread([this] { worker_.run(); });
+}
+
+void Control::stop() {
+    if (!thread_.joinable()) {
+        return;
+    }
+    worker_.post([this] {
+        is_stopping_ = true;
+        for (auto& [slot, monitor] : monitors_) {
+            monitor->stop();
+        }
+    });
+    worker_.stop();
+    thread_.join();
+    monitors_.clear();
+}
+
+void Control::on_tick(net::Tick now) {
+    if (is_stopping_) {
+        return;
+    }
+    follow_backends();
+    services_.metrics.connections.Set(services_.connections.open.load());
+    services_.metrics.buffered_bytes.Set(static_cast<double>(services_.memory.used()));
+    if (now % kLookupTicks == 0) {
+        for (const BackendRef& backend : services_.desk.backends()) {
+            backend->address.refresh();
+        }
+    }
+}
+
+void Control::follow_backends() {
+    const auto present = services_.desk.backends();
+    for (const BackendRef& backend : present) {
+        auto& monitor = monitors_[backend->slot];
+        if (monitor && monitor->backend() != backend) {
+            monitor->stop();  // another backend has the slot now; the old one's monitor ends first
+            if (!monitor->has_ended()) {
+                continue;
+            }
+            monitor.reset();
+        }
+        if (!monitor) {
+            monitor = std::make_unique<BackendMonitor>(worker_, services_, backend);
+            monitor->start();
+        }
+    }
+    std::erase_if(monitors_, [&](const auto& entry) {
+        const auto& monitor = entry.second;
+        const bool is_present = std::ranges::find(present, monitor->backend()) != present.end();
+        if (!is_present) {
+            monitor->stop();
+        }
+        return !is_present && monitor->has_ended();
+    });
+}
+
+}  // namespace prefix_router::proxy

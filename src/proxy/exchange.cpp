@@ -1,0 +1,121 @@
+#include "proxy/exchange.hpp"
+
+#include <utility>
+
+#include "proxy/events.hpp"
+#include "proxy/worker_context.hpp"
+
+namespace prefix_router::proxy {
+namespace {
+
+// A string that grew beyond this (a huge head) is not worth keeping.
+constexpr std::size_t kKeptString = std::size_t{16} << 10;
+
+void reset_string(std::string& text) {
+    text.clear();
+    if (text.capacity() > kKeptString) {
+        text.shrink_to_fit();
+    }
+}
+
+}  // namespace
+
+Exchange::Exchange(WorkerContext& context)
+    : context_(context),
+      memory_(context.services.memory),
+      answer_parser_(http::HeadLimits{.bytes = context.services.config.limits.header_bytes}) {}
+
+Exchange::~Exchange() = default;
+
+net::Task<Ending> Exchange::run(ClientConnection& client, std::string_view input) {
+    client_ = &client;
+    started_ = now();
+    if (!take_head(input)) {
+        co_await read_head();
+    }
+    if (!failure_ && !has_whole_body()) {
+        co_await read_body();
+    }
+    if (!failure_) {
+        body_read_at_ = now();
+        stage_ = Stage::Routing;
+        client.begin_watch();
+        co_await route();
+    }
+    if (failure_ && stage_ != Stage::Relaying) {
+        co_await answer_error();
+    }
+    client.end_watch();
+    settle();
+    co_return ending();
+}
+
+void Exchange::recycle() {
+    client_ = nullptr;
+    stage_ = Stage::Reading;
+    failure_.reset();
+    head_.clear();
+    request_chunks_.reset();
+    body_ = net::Buffer();
+    body_size_ = 0;
+    memory_.release();
+    is_continue_sent_ = false;
+    dialect_ = prompt::Dialect::None;
+    answer_extends_key_ = false;
+    number_ = 0;
+    ticket_.reset();
+    placement_ = RoutingDesk::Placement();
+    attempts_ = 0;
+    killed_connections_ = 0;
+    was_replaced_ = false;
+    connection_.reset();
+    outgoing_.clear();
+    is_request_sent_ = false;
+    gave_bytes_ = false;
+    answer_parser_.reset();
+    answer_.clear();
+    reset_string(answer_received_);
+    answer_rest_ = {};
+    decision_text_.clear();
+    refusal_.reset();
+    answer_chunks_.reset();
+    answer_left_ = 0;
+    answer_reader_.reset();
+    to_client_.clear();
+    stalled_ = net::Buffer();
+    reset_string(unchunked_);
+    is_answer_done_ = false;
+    has_surplus_ = false;
+    read_filled_room_ = false;
+    first_token_.reset();
+    reported_cached_.reset();
+    bytes_in_ = 0;
+    bytes_out_ = 0;
+}
+
+void Exchange::ticket_released() noexcept {
+    context_.wake_held(number_);
+}
+
+bool Exchange::is_interrupted(net::Events events) {
+    if ((events & kClientGone) != 0) {
+        fail(ErrorKind::ClientGone);
+    } else if ((events & kStopped) != 0) {
+        fail(ErrorKind::Draining);
+    } else if ((events & kExpired) != 0) {
+        fail(client_->missed());
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void Exchange::fail(ErrorKind kind, std::string message) {
+    failure_ = Error(kind, std::move(message));
+}
+
+TimePoint Exchange::now() const {
+    return context_.services.clock.now();
+}
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "prefix_router/http/chunk_encoder.hpp"
+#include "prefix_router/http/chunk_follower.hpp"
+#include "prefix_router/http/request_head.hpp"
+#include "prefix_router/http/response_head.hpp"
+#include "prefix_router/net/buffer_pool.hpp"
+#include "prefix_router/net/stream.hpp"
+#include "prefix_router/net/task.hpp"
+#include "prefix_router/prompt/answer_reader.hpp"
+#include "prefix_router/proxy/access_log.hpp"
+#include "prefix_router/proxy/routing_desk.hpp"
+
+#include "proxy/backend_connections.hpp"
+#include "proxy/client_connection.hpp"
+#include "proxy/retry_policy.hpp"
+
+namespace prefix_router::proxy {
+
+/// One request and its answer, from the first byte of the one to the last of the other:
+///
+///     run -> read head -> read body      exchange_read.cpp
+///         -> key -> admit [-> held]      exchange_route.cpp
+///         -> connect or reuse -> send -> read the answer's head   exchange_attempt.cpp
+///         -> relay                       exchange_relay.cpp
+///         -> settle                      exchange_settle.cpp
+///
+/// Belongs to one client connection while it runs, then rests in the worker's context. A phase
+/// that cannot go on sets `failure_`; run() looks at it between phases.
+class Exchange final : public TicketOwner {
+  public:
+    explicit Exchange(WorkerContext& context);
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+    ~Exchange();
+
+    /// `input`: the first bytes of the request, valid until the first suspension.
+    net::Task<Ending> run(ClientConnection& client, std::string_view input);
+
+    /// Forgets the request; keeps what is worth keeping for the next.
+    void recycle();
+
+    void ticket_released() noexcept override;
+    void wake() { client_->parker.signal(kReleased); }
+
+  private:
+    // exchange_read.cpp
+    bool take_head(std::string_view input);
+    net::Task<void> read_head();
+    void begin_body(std::string_view rest);
+    bool has_whole_body() const;
+    bool reserve_body_memory(std::size_t bytes);
+    void accept_body(std::string_view bytes);
+    void append_to_body(std::string_view piece);
+    net::Task<void> read_body();
+    bool receive_body();
+    net::Task<void> wait_for_memory();
+    net::Task<void> send_continue();
+
+    // exchange_route.cpp
+    net::Task<void> route();
+    void admit();
+    net::Task<void> hold();
+    net::Task<void> dispatch();
+    AttemptFacts attempt_facts();
+    bool retry_elsewhere();
+    void keep_refusal();
+    void fall_back_to_refusal();
+    bool is_our_own_end() const;
+    void fail_unplaced();
+
+    // exchange_attempt.cpp
+    net::Task<void> attempt();
+    void begin_attempt();
+    net::Task<void> connect();
+    net::Task<void> connect_to(const net::Endpoint& endpoint, std::chrono::milliseconds timeout);
+    void lay_out_request();
+    bool send_now();
+    net::Task<void> send_request();
+    net::Task<void> read_answer_head();
+    bool receive_answer_bytes();
+    enum class HeadProgress : std::uint8_t { NeedsMore, Interim, Final, Broken };
+    HeadProgress parse_answer_head();
+    void keep_answer_rest();
+    net::Task<void> forward_interim();
+
+    // exchange_relay.cpp
+    net::Task<void> relay();
+    void begin_relay();
+    void pass_on(std::string_view bytes);
+    void pass_on_sized(std::string_view bytes);
+    void pass_on_chunked(std::string_view bytes);
+    void pass_on_until_close(std::string_view bytes);
+    void receive_answer_body();
+    void end_at_close(net::IoStatus status);
+    void show_payload(std::string_view payload);
+    bool flush_now();
+    net::Task<void> flush();
+
+    // exchange_settle.cpp
+    net::Task<void> answer_error();
+    void settle();
+    void settle_ticket();
+    routing::Outcome::Kind outcome_kind(bool has_error_event) const;
+    Verdict verdict(bool has_error_event) const;
+    void count(unsigned status);
+    void log(unsigned status);
+    unsigned status() const;
+    Ending ending() const;
+    void give_back_connection();
+
+    /// True, with `failure_` set, when one of kInterrupts is among `events`.
+    bool is_interrupted(net::Events events);
+    void fail(ErrorKind kind, std::string message = {});
+    TimePoint now() const;
+
+    enum class Stage : std::uint8_t { Reading, Routing, Relaying };
+
+    WorkerContext& context_;
+    ClientConnection* client_ = nullptr;
+    Stage stage_ = Stage::Reading;
+    std::optional<Error> failure_;
+
+    // The request.
+    http::RequestHead head_;
+    http::ChunkFollower request_chunks_;
+    net::Buffer body_;
+    std::size_t body_size_ = 0;
+    net::MemoryShare memory_;
+    bool is_continue_sent_ = false;
+    prompt::Dialect dialect_ = prompt::Dialect::None;
+    bool answer_extends_key_ = false;
+    std::uint64_t number_ = 0;
+
+    // Its place.
+    std::optional<routing::Ticket> ticket_;
+    RoutingDesk::Placement placement_;
+    routing::Reason reason_ = routing::Reason::Cold;
+    unsigned attempts_ = 0;
+    unsigned killed_connections_ = 0;
+    bool was_replaced_ = false;
+    bool needs_fresh_connection_ = false;
+
+    // The attempt under way.
+    std::unique_ptr<BackendConnection> connection_;
+    net::Pieces outgoing_;
+    bool is_request_sent_ = false;
+    bool gave_bytes_ = false;
+    http::ResponseHeadParser answer_parser_;
+    http::ResponseHead answer_;
+    std::string answer_received_;   // bytes of an incomplete answer head
+    std::string_view answer_rest_;  // after the head; valid until the next suspension
+    std::string decision_text_;
+
+    // A refusal (429, 503) kept in case nobody else answers.
+    struct Refusal {
+        std::unique_ptr<BackendConnection> connection;
+        http::ResponseHead head;
+        std::string rest;
+        BackendRef backend;
+    };
+    std::optional<Refusal> refusal_;
+
+    // The relay.
+    http::ChunkFollower answer_chunks_;
+    std::uint64_t answer_left_ = 0;
+    std::optional<prompt::AnswerReader> answer_reader_;
+    net::Pieces to_client_;
+    net::Buffer stalled_;    // what a slow client has not taken
+    std::string unchunked_;  // payload for a client that cannot take chunks
+    std::optional<http::ChunkSizeLine> size_line_;
+    bool is_answer_done_ = false;
+    bool has_surplus_ = false;
+    bool read_filled_room_ = false;
+
+    // For the log and the metrics.
+    TimePoint started_{};
+    TimePoint body_read_at_{};
+    std::optional<Duration> first_token_;
+    std::optional<Tokens> reported_cached_;
+    std::uint64_t bytes_in_ = 0;
+    std::uint64_t bytes_out_ = 0;
+};
+
+}  // namespace prefix_router::proxy

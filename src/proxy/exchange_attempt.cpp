@@ -1,0 +1,244 @@
+// One attempt at one backend: connect or reuse, send the request, read the answer's head.
+#include <string>
+#include <utility>
+
+#include <prometheus/counter.h>
+
+#include "prefix_router/net/connect.hpp"
+
+#include "proxy/events.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker_context.hpp"
+
+namespace prefix_router::proxy {
+namespace {
+
+constexpr unsigned kSwitchingProtocols = 101;
+
+/// "backend=a1b2c3d4; reason=warm; expected_cached_tokens=512".
+void describe(const RoutingDesk::Placement& placement, routing::Reason reason, std::string& out) {
+    out.assign("backend=");
+    out += placement.backend->spec.id;
+    out += "; reason=";
+    out += routing::to_string(reason);
+    out += "; expected_cached_tokens=";
+    out += std::to_string(placement.decision.expected_cached);
+}
+
+}  // namespace
+
+net::Task<void> Exchange::attempt() {
+    begin_attempt();
+    if (!connection_) {
+        co_await connect();
+        if (failure_) {
+            co_return;
+        }
+    }
+    connection_->lend_to(&client_->parker);
+    client_->parker.clear(kBackendReadable | kBackendWritable);
+    lay_out_request();
+    if (!send_now()) {
+        co_await send_request();
+    }
+    if (!failure_) {
+        co_await read_answer_head();
+    }
+}
+
+void Exchange::begin_attempt() {
+    ++attempts_;
+    is_request_sent_ = false;
+    gave_bytes_ = false;
+    answer_parser_.reset();
+    answer_.clear();
+    answer_received_.clear();
+    answer_rest_ = {};
+    placement_.backend->metrics->requests.Increment();
+    if (context_.services.config.routing.expose_decision) {
+        describe(placement_, reason_, decision_text_);
+    }
+    connection_.reset();
+    if (!std::exchange(needs_fresh_connection_, false)) {
+        connection_ = context_.connections.take(placement_.backend->slot);
+    }
+}
+
+/// Tries the backend's addresses in turn; the connect timeout is shared among them.
+net::Task<void> Exchange::connect() {
+    const auto endpoints = placement_.backend->address.endpoints();
+    if (endpoints->empty()) {
+        placement_.backend->address.refresh();
+        fail(ErrorKind::ConnectFailed, "the backend's name is not resolved yet");
+        co_return;
+    }
+    const auto timeout = context_.services.config.timeouts.connect /
+                         static_cast<std::chrono::milliseconds::rep>(endpoints->size());
+    for (const net::Endpoint& endpoint : *endpoints) {
+        failure_.reset();
+        co_await connect_to(endpoint, timeout);
+        if (connection_ || is_our_own_end()) {
+            co_return;
+        }
+    }
+    placement_.backend->address.refresh();
+}
+
+/// Sets `connection_` or `failure_`.
+net::Task<void> Exchange::connect_to(const net::Endpoint& endpoint,
+                                     std::chrono::milliseconds timeout) {
+    context_.services.metrics.connects.Increment();
+    net::Dial dialled = net::dial(context_.worker, endpoint);
+    if (!dialled.stream.is_open()) {
+        fail(net::connect_error_kind(dialled.error));
+        co_return;
+    }
+    auto connection = std::make_unique<BackendConnection>(std::move(dialled.stream));
+    if (!dialled.is_connected) {
+        client_->parker.clear(kBackendWritable);
+        connection->lend_to(&client_->parker);
+        connection->stream.watch_write();
+        client_->arm(timeout, ErrorKind::ConnectTimeout);
+        const net::Events events = co_await client_->parker.park(kBackendWritable | kInterrupts);
+        if (is_interrupted(events)) {
+            co_return;
+        }
+        if (const int error = connection->stream.connect_error(); error != 0) {
+            fail(net::connect_error_kind(error));
+            co_return;
+        }
+    }
+    connection_ = std::move(connection);
+}
+
+void Exchange::lay_out_request() {
+    outgoing_.clear();
+    const auto& url = placement_.backend->spec.url;
+    for (const std::string_view piece : head_.pieces(url.base_path, url.authority)) {
+        outgoing_.add(piece);
+    }
+    outgoing_.add(std::string_view(body_.data(), body_size_));
+}
+
+/// Writes once; true when the request is out, or when the connection is broken: an answer may be
+/// waiting even so.
+bool Exchange::send_now() {
+    const net::IoResult sent = connection_->stream.write_some(outgoing_);
+    is_request_sent_ = sent.status == net::IoStatus::Done && outgoing_.empty();
+    return is_request_sent_ || sent.status == net::IoStatus::Failed;
+}
+
+/// Goes on until all is sent or the backend answers: a final answer may come early (413), and the
+/// rest of the request is then not wanted.
+net::Task<void> Exchange::send_request() {
+    const auto timeout = context_.services.config.timeouts.idle;
+    connection_->stream.watch_read();
+    do {
+        connection_->stream.watch_write();
+        client_->arm(timeout, ErrorKind::HeaderTimeout);
+        const net::Events events =
+            co_await client_->parker.park(kBackendWritable | kBackendReadable | kInterrupts);
+        if (is_interrupted(events)) {
+            co_return;
+        }
+        if ((events & kBackendReadable) != 0) {
+            client_->parker.signal(kBackendReadable);  // for who reads the answer
+            co_return;
+        }
+    } while (!send_now());
+}
+
+net::Task<void> Exchange::read_answer_head() {
+    client_->arm(context_.services.config.timeouts.first_byte, ErrorKind::HeaderTimeout);
+    while (true) {
+        connection_->stream.watch_read();
+        const net::Events events = co_await client_->parker.park(kBackendReadable | kInterrupts);
+        if (is_interrupted(events)) {
+            break;
+        }
+        if (!receive_answer_bytes()) {
+            if (failure_) {
+                break;
+            }
+            continue;
+        }
+        HeadProgress progress = parse_answer_head();
+        while (progress == HeadProgress::Interim) {
+            co_await forward_interim();
+            progress = failure_ ? HeadProgress::Broken : parse_answer_head();
+        }
+        if (progress != HeadProgress::NeedsMore) {
+            break;
+        }
+    }
+}
+
+/// Reads once into `answer_rest_`; false when nothing came or, with `failure_`, never will.
+bool Exchange::receive_answer_bytes() {
+    const auto scratch = context_.worker.scratch();
+    const net::IoResult got = connection_->stream.read_some(scratch);
+    if (got.status == net::IoStatus::WouldBlock) {
+        return false;
+    }
+    if (got.status != net::IoStatus::Done) {
+        fail(ErrorKind::ResetBeforeResponse);
+        return false;
+    }
+    gave_bytes_ = true;
+    read_filled_room_ = got.bytes == scratch.size();
+    if (answer_received_.empty()) {
+        answer_rest_ = std::string_view(scratch.data(), got.bytes);
+    } else {
+        answer_received_.append(scratch.data(), got.bytes);
+        answer_rest_ = answer_received_;
+    }
+    return true;
+}
+
+Exchange::HeadProgress Exchange::parse_answer_head() {
+    http::Asker asker;
+    asker.is_head = head_.is_head();
+    asker.version = head_.version();
+    asker.keeps_alive = head_.keeps_alive() && !context_.services.is_draining.load();
+    asker.request_id = head_.request_id();
+    asker.decision = decision_text_;
+    const auto size = answer_parser_.parse(answer_rest_, asker, answer_);
+    if (!size) {
+        failure_ = size.error();
+        return HeadProgress::Broken;
+    }
+    if (*size == 0) {
+        keep_answer_rest();
+        return HeadProgress::NeedsMore;
+    }
+    answer_rest_.remove_prefix(*size);
+    answer_parser_.reset();
+    if (answer_.status() == kSwitchingProtocols) {
+        fail(ErrorKind::BadResponse, "the backend switched protocols without being asked");
+        return HeadProgress::Broken;
+    }
+    return answer_.is_interim() ? HeadProgress::Interim : HeadProgress::Final;
+}
+
+/// Before a suspension: the scratch space is everybody's.
+void Exchange::keep_answer_rest() {
+    const char* const begin = answer_received_.data();
+    if (answer_rest_.data() >= begin && answer_rest_.data() <= begin + answer_received_.size()) {
+        answer_received_.erase(0, answer_received_.size() - answer_rest_.size());
+    } else {
+        answer_received_.assign(answer_rest_);
+    }
+    answer_rest_ = answer_received_;
+}
+
+net::Task<void> Exchange::forward_interim() {
+    keep_answer_rest();
+    if (answer_.should_forward_interim()) {
+        to_client_.add(answer_.text());
+        if (!flush_now()) {
+            co_await flush();
+        }
+    }
+}
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,181 @@
+// The answer's way to the client: raw bytes, each piece as it comes, framing only followed.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "proxy/events.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker_context.hpp"
+
+namespace prefix_router::proxy {
+
+net::Task<void> Exchange::relay() {
+    begin_relay();
+    const auto silence = context_.services.config.timeouts.idle;
+    while (true) {
+        if (!flush_now()) {
+            co_await flush();
+        }
+        if (failure_ || is_answer_done_) {
+            break;
+        }
+        if (!std::exchange(read_filled_room_, false)) {
+            client_->arm(silence, ErrorKind::IdleTimeout);
+            connection_->stream.watch_read();
+            const net::Events events =
+                co_await client_->parker.park(kBackendReadable | kInterrupts);
+            if (is_interrupted(events)) {
+                break;
+            }
+        }
+        receive_answer_body();
+    }
+}
+
+void Exchange::begin_relay() {
+    stage_ = Stage::Relaying;
+    const auto format =
+        prompt::AnswerReader::format_of(answer_.content_type(), answer_.content_encoding());
+    answer_reader_.emplace(dialect_, format, ticket_->ask().key, answer_extends_key_);
+    to_client_.add(answer_.text());
+    answer_left_ = answer_.content_length();
+    pass_on(answer_rest_);
+}
+
+/// Queues what of `bytes` belongs to the answer, valid until the next suspension.
+void Exchange::pass_on(std::string_view bytes) {
+    switch (answer_.framing()) {
+        case http::Framing::None:
+            is_answer_done_ = true;
+            has_surplus_ = !bytes.empty();
+            break;
+        case http::Framing::Length:
+            pass_on_sized(bytes);
+            break;
+        case http::Framing::Chunked:
+            pass_on_chunked(bytes);
+            break;
+        case http::Framing::UntilClose:
+            pass_on_until_close(bytes);
+            break;
+    }
+}
+
+void Exchange::pass_on_sized(std::string_view bytes) {
+    const auto taken = bytes.substr(0, std::min<std::uint64_t>(answer_left_, bytes.size()));
+    show_payload(taken);
+    to_client_.add(taken);
+    answer_left_ -= taken.size();
+    is_answer_done_ = answer_left_ == 0;
+    has_surplus_ = taken.size() < bytes.size();
+}
+
+void Exchange::pass_on_chunked(std::string_view bytes) {
+    const bool removes_chunks = answer_.relay() == http::Relay::RemoveChunks;
+    unchunked_.clear();
+    std::string_view rest = bytes;
+    for (auto payload = answer_chunks_.next(rest); !payload.empty();
+         payload = answer_chunks_.next(rest)) {
+        show_payload(payload);
+        if (removes_chunks) {
+            unchunked_ += payload;
+        }
+    }
+    if (answer_chunks_.is_broken()) {
+        fail(ErrorKind::BadResponse, "the backend's chunked body is malformed");
+    }
+    to_client_.add(removes_chunks ? std::string_view(unchunked_)
+                                  : bytes.substr(0, bytes.size() - rest.size()));
+    is_answer_done_ = answer_chunks_.is_done();
+    has_surplus_ = !rest.empty();
+}
+
+void Exchange::pass_on_until_close(std::string_view bytes) {
+    if (bytes.empty()) {
+        return;
+    }
+    show_payload(bytes);
+    if (answer_.relay() == http::Relay::AddChunks) {
+        size_line_.emplace(bytes.size());
+        to_client_.add(size_line_->view());
+        to_client_.add(bytes);
+        to_client_.add(http::kChunkEnd);
+    } else {
+        to_client_.add(bytes);
+    }
+}
+
+/// Reads once. A read that filled the room is followed by another at once; else there is nothing
+/// more and a read would be in vain.
+void Exchange::receive_answer_body() {
+    const auto scratch = context_.worker.scratch();
+    const net::IoResult got = connection_->stream.read_some(scratch);
+    if (got.status == net::IoStatus::Done) {
+        read_filled_room_ = got.bytes == scratch.size();
+        pass_on(std::string_view(scratch.data(), got.bytes));
+    } else if (got.status != net::IoStatus::WouldBlock) {
+        end_at_close(got.status);
+    }
+}
+
+/// The end of the connection is the end of the body only where the head said so.
+void Exchange::end_at_close(net::IoStatus status) {
+    if (answer_.framing() != http::Framing::UntilClose || status != net::IoStatus::Ended) {
+        fail(ErrorKind::ResetMidResponse);
+        return;
+    }
+    is_answer_done_ = true;
+    if (answer_.relay() == http::Relay::AddChunks) {
+        to_client_.add(http::kLastChunk);
+    }
+}
+
+void Exchange::show_payload(std::string_view payload) {
+    if (!payload.empty() && answer_reader_->feed(payload) && !first_token_) {
+        first_token_ = now() - body_read_at_;
+        context_.services.desk.first_byte(*ticket_);
+    }
+}
+
+/// One gathering write; false when the client does not take it all now.
+bool Exchange::flush_now() {
+    if (to_client_.empty()) {
+        return true;
+    }
+    const net::IoResult written = client_->stream.write_some(to_client_);
+    bytes_out_ += written.bytes;
+    if (written.status == net::IoStatus::Failed) {
+        fail(ErrorKind::ClientGone);
+        return true;
+    }
+    if (!to_client_.empty()) {
+        return false;
+    }
+    to_client_.clear();
+    return true;
+}
+
+/// Waits for a slow client with a copy of what it has not taken; meanwhile the backend is not
+/// read, so that flow control reaches it.
+net::Task<void> Exchange::flush() {
+    stalled_ = context_.worker.buffers().take(to_client_.left());
+    std::size_t size = 0;
+    for (const iovec& piece : to_client_.vectors()) {
+        std::memcpy(stalled_.data() + size, piece.iov_base, piece.iov_len);
+        size += piece.iov_len;
+    }
+    to_client_.clear();
+    to_client_.add(std::string_view(stalled_.data(), size));
+    while (!failure_ && !flush_now()) {
+        client_->arm(context_.services.config.timeouts.idle, ErrorKind::ClientGone);
+        client_->stream.watch_write();
+        const net::Events events = co_await client_->parker.park(kClientWritable | kInterrupts);
+        if (is_interrupted(events)) {
+            break;
+        }
+    }
+    stalled_ = net::Buffer();
+    to_client_.clear();
+}
+
+}  // namespace prefix_router::proxy

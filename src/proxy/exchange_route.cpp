@@ -1,0 +1,161 @@
+// Where a request goes: key, admission, the queue, and what happens when a backend fails it.
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+
+#include "proxy/events.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker_context.hpp"
+
+namespace prefix_router::proxy {
+
+using routing::Action;
+using routing::Outcome;
+
+net::Task<void> Exchange::route() {
+    client_->arm_total(context_.services.config.timeouts.total);
+    admit();
+    if (placement_.decision.action == Action::Wait) {
+        co_await hold();
+    }
+    if (!failure_) {
+        co_await dispatch();
+    }
+}
+
+void Exchange::admit() {
+    Services& services = context_.services;
+    dialect_ = prompt::dialect_of(head_.method(), head_.path());
+    auto& facts = context_.reader.read(dialect_, std::string_view(body_.data(), body_size_),
+                                       head_.prefix_id());
+    answer_extends_key_ = facts.answer_extends_key;
+    number_ = services.next_request.fetch_add(1, std::memory_order_relaxed);
+    services.retry_budget.request_came();
+    services.metrics.in_flight.Increment();
+
+    routing::Ask ask;
+    ask.key = std::move(facts.key);
+    ask.sequences = facts.sequences;
+    ask.streams = facts.streams;
+    ask.id = number_;
+    const TimePoint before = now();
+    placement_ = services.desk.admit(ticket_, std::move(ask), facts.model, *this);
+    services.metrics.decision_seconds.Observe(to_seconds(now() - before));
+}
+
+net::Task<void> Exchange::hold() {
+    context_.hold(number_, *this);
+    context_.services.metrics.held.Increment();
+    client_->parker.clear(kReleased);
+    while (placement_.decision.action == Action::Wait) {
+        const net::Events events = co_await client_->parker.park(kReleased | kInterrupts);
+        if (is_interrupted(events)) {
+            break;
+        }
+        placement_ = context_.services.desk.placement(*ticket_);
+    }
+    context_.services.metrics.held.Decrement();
+    context_.unhold(number_);
+}
+
+net::Task<void> Exchange::dispatch() {
+    if (placement_.decision.action != Action::Send) {
+        fail_unplaced();
+        co_return;
+    }
+    reason_ = placement_.decision.reason;
+    while (true) {
+        co_await attempt();
+        const RetryAction action = retry_action(attempt_facts());
+        if (action == RetryAction::FreshConnection) {
+            was_replaced_ = true;
+            needs_fresh_connection_ = true;
+            context_.services.metrics.retries_stale.Increment();
+        } else if (action != RetryAction::NextBackend || !retry_elsewhere()) {
+            break;
+        }
+        failure_.reset();
+    }
+    if (failure_ && refusal_ && !is_our_own_end()) {
+        fall_back_to_refusal();
+    }
+    if (!failure_) {
+        co_await relay();
+    }
+}
+
+AttemptFacts Exchange::attempt_facts() {
+    AttemptFacts facts;
+    if (failure_) {
+        facts.failure = failure_->kind();
+    }
+    if (facts.failure == ErrorKind::ResetBeforeResponse) {
+        ++killed_connections_;
+    }
+    facts.status = answer_.status();
+    facts.used_pooled_connection = connection_ && connection_->was_pooled;
+    facts.gave_bytes = gave_bytes_;
+    facts.was_replaced = was_replaced_;
+    facts.killed_connections = killed_connections_;
+    return facts;
+}
+
+/// True when `placement_` is another backend to try. False leaves the attempt as it is: a refusal
+/// is then passed on to the client.
+bool Exchange::retry_elsewhere() {
+    Services& services = context_.services;
+    const bool is_refusal = !failure_;
+    if (!services.retry_budget.try_take()) {
+        services.metrics.retries_exhausted.Increment();
+        return false;
+    }
+    const auto next =
+        services.desk.retry(*ticket_, is_refusal ? Outcome::Kind::Refused : Outcome::Kind::Failed,
+                            is_refusal ? Verdict::None : Verdict::Bad);
+    if (next.decision.action != Action::Send) {
+        return false;
+    }
+    if (is_refusal) {
+        services.metrics.retries_refused.Increment();
+        keep_refusal();
+    } else {
+        services.metrics.retries_failed.Increment();
+    }
+    placement_ = next;
+    reason_ = routing::Reason::Retried;
+    return true;
+}
+
+/// The engine's own words are better than ours, should nobody else answer.
+void Exchange::keep_refusal() {
+    connection_->lend_to(nullptr);
+    refusal_.emplace(Refusal{std::move(connection_), std::move(answer_), std::string(answer_rest_),
+                             placement_.backend});
+}
+
+void Exchange::fall_back_to_refusal() {
+    failure_.reset();
+    connection_ = std::move(refusal_->connection);
+    connection_->lend_to(&client_->parker);
+    answer_ = std::move(refusal_->head);
+    answer_rest_ = refusal_->rest;
+    placement_.backend = refusal_->backend;
+    is_request_sent_ = false;  // of no matter any more, but the connection is not used again
+}
+
+/// The client left or the server stops: no backend's doing, and no answer is wanted.
+bool Exchange::is_our_own_end() const {
+    return failure_->kind() == ErrorKind::ClientGone || failure_->kind() == ErrorKind::Draining;
+}
+
+void Exchange::fail_unplaced() {
+    if (context_.services.desk.has_usable_backend()) {
+        fail(ErrorKind::Overloaded, "the router's queue is full; try again");
+    } else {
+        fail(ErrorKind::NoBackend);
+    }
+}
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,217 @@
+// How an exchange ends: the error answer, the outcome for the routing, the counts, the log line.
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+
+#include "prefix_router/http/error_answer.hpp"
+
+#include "proxy/events.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker_context.hpp"
+
+namespace prefix_router::proxy {
+namespace {
+
+constexpr unsigned kClientLeftStatus = 499;
+constexpr unsigned kTooManyRequests = 429;
+constexpr unsigned kServiceUnavailable = 503;
+
+}  // namespace
+
+using routing::Outcome;
+
+/// The router's own answer to a request that failed before any answer byte was passed on.
+net::Task<void> Exchange::answer_error() {
+    if (is_our_own_end()) {
+        co_return;
+    }
+    connection_.reset();
+    client_->disarm();
+    http::ErrorAnswerOptions options;
+    options.request_id = head_.request_id();
+    options.is_head = head_.is_head();
+    options.keeps_alive = ending() == Ending::KeepAlive;
+    answer_received_ = http::error_answer(*failure_, options);
+    to_client_.clear();
+    to_client_.add(answer_received_);
+    const Error cause = *failure_;
+    failure_.reset();  // a client that is gone shows in it
+    if (!flush_now()) {
+        co_await flush();
+    }
+    if (!failure_) {
+        failure_ = cause;
+    }
+}
+
+void Exchange::settle() {
+    if (ticket_) {
+        settle_ticket();
+        context_.services.metrics.in_flight.Decrement();
+    }
+    count(status());
+    log(status());
+    give_back_connection();
+    refusal_.reset();
+}
+
+void Exchange::settle_ticket() {
+    prompt::AnswerFacts facts;
+    if (answer_reader_) {
+        facts = answer_reader_->finish(is_answer_done_ && !failure_);
+    }
+    Outcome outcome;
+    outcome.kind = outcome_kind(facts.has_error_event);
+    Metrics& metrics = context_.services.metrics;
+    if (facts.has_error_event) {
+        metrics.error_events.Increment();
+    }
+    if (facts.usage.prompt_tokens) {
+        outcome.reported_prompt = static_cast<Tokens>(*facts.usage.prompt_tokens);
+    }
+    if (facts.usage.cached_tokens) {
+        outcome.reported_cached = static_cast<Tokens>(*facts.usage.cached_tokens);
+        reported_cached_ = outcome.reported_cached;
+        metrics.reported_cached_tokens.Increment(static_cast<double>(*outcome.reported_cached));
+        metrics.reported_prompt_tokens.Increment(
+            static_cast<double>(outcome.reported_prompt.value_or(0)));
+    }
+    if (outcome.kind == Outcome::Kind::Success) {
+        outcome.answer_hashes = facts.hashes;
+        outcome.answer_ends = facts.ends;
+    }
+    context_.services.desk.end(*ticket_, outcome, verdict(facts.has_error_event));
+}
+
+Outcome::Kind Exchange::outcome_kind(bool has_error_event) const {
+    if (failure_) {
+        return is_our_own_end() ? Outcome::Kind::ClientLeft : Outcome::Kind::Failed;
+    }
+    if (has_error_event) {
+        return Outcome::Kind::Failed;
+    }
+    const unsigned status = answer_.status();
+    if (status < 400) {
+        return Outcome::Kind::Success;
+    }
+    return status < 500 || status == kServiceUnavailable ? Outcome::Kind::Refused
+                                                         : Outcome::Kind::Failed;
+}
+
+Verdict Exchange::verdict(bool has_error_event) const {
+    if (failure_) {
+        const bool is_ours = is_our_own_end() || failure_->kind() == ErrorKind::OutOfDescriptors;
+        return is_ours ? Verdict::None : Verdict::Bad;
+    }
+    if (has_error_event) {
+        return Verdict::Bad;
+    }
+    const bool says_nothing = answer_.status() >= 500 || answer_.status() == kTooManyRequests;
+    return says_nothing ? Verdict::None : Verdict::Good;
+}
+
+unsigned Exchange::status() const {
+    if (failure_ && failure_->kind() == ErrorKind::ClientGone) {
+        return kClientLeftStatus;
+    }
+    if (failure_ && stage_ != Stage::Relaying) {
+        return http::status_of(failure_->kind());
+    }
+    return answer_.status();
+}
+
+void Exchange::count(unsigned status) {
+    Metrics& metrics = context_.services.metrics;
+    metrics.answers(status).Increment();
+    metrics.duration_seconds.Observe(to_seconds(now() - started_));
+    if (failure_) {
+        metrics.errors(failure_->kind()).Increment();
+        if (failure_->kind() == ErrorKind::ClientGone) {
+            metrics.client_aborts.Increment();
+        } else if (placement_.backend && !is_our_own_end()) {
+            placement_.backend->metrics->failures.Increment();
+        }
+    } else if (status == kTooManyRequests || status == kServiceUnavailable) {
+        placement_.backend->metrics->refusals.Increment();
+    }
+    if (first_token_) {
+        metrics.first_token_seconds.Observe(to_seconds(*first_token_));
+    }
+    if (attempts_ == 0) {
+        return;
+    }
+    const routing::Decision& decision = placement_.decision;
+    metrics.decisions(reason_).Increment();
+    metrics.prompt_tokens.Increment(static_cast<double>(decision.prompt_tokens));
+    metrics.expected_cached_tokens.Increment(static_cast<double>(decision.expected_cached));
+    if (ticket_->held() > Duration::zero()) {
+        metrics.held_seconds.Observe(to_seconds(ticket_->held()));
+    }
+}
+
+void Exchange::log(unsigned status) {
+    if (!context_.services.access_log.is_enabled() || head_.method().empty()) {
+        return;
+    }
+    AccessRecord record;
+    record.request_id = head_.request_id();
+    record.peer = client_->peer;
+    record.method = head_.method();
+    record.path = head_.path();
+    record.status = status;
+    record.bytes_in = bytes_in_;
+    record.bytes_out = bytes_out_;
+    record.duration = now() - started_;
+    record.first_token = first_token_;
+    record.reported_cached = reported_cached_;
+    record.attempts = attempts_;
+    if (failure_) {
+        record.error = failure_->kind();
+    }
+    if (ticket_) {
+        record.held = ticket_->held();
+        record.prompt_tokens = placement_.decision.prompt_tokens;
+        record.expected_cached = placement_.decision.expected_cached;
+    }
+    if (placement_.backend) {
+        record.backend = placement_.backend->spec.id;
+        record.reason = reason_;
+    }
+    context_.log(record);
+}
+
+Ending Exchange::ending() const {
+    if (stage_ == Stage::Relaying) {
+        if (failure_) {
+            return Ending::Reset;
+        }
+        return answer_.client_keeps_alive() ? Ending::KeepAlive : Ending::Close;
+    }
+    if (is_our_own_end()) {
+        return failure_->kind() == ErrorKind::ClientGone ? Ending::Close : Ending::Reset;
+    }
+    if (http::ends_connection(failure_->kind())) {
+        return Ending::Linger;
+    }
+    const bool keeps_alive =
+        stage_ == Stage::Routing && head_.keeps_alive() && !context_.services.is_draining.load();
+    return keeps_alive ? Ending::KeepAlive : Ending::Linger;
+}
+
+void Exchange::give_back_connection() {
+    if (!connection_) {
+        return;
+    }
+    const bool is_reusable = !failure_ && is_answer_done_ && is_request_sent_ && !has_surplus_ &&
+                             answer_.backend_keeps_alive() &&
+                             answer_.framing() != http::Framing::UntilClose;
+    if (is_reusable) {
+        context_.connections.put(placement_.backend->slot, std::move(connection_),
+                                 context_.worker.ticks().now());
+    }
+    connection_.reset();
+}
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,209 @@
+#include "proxy/fetcher.hpp"
+
+#include <utility>
+
+#include "prefix_router/net/connect.hpp"
+
+#include "proxy/events.hpp"
+
+namespace prefix_router::proxy {
+namespace {
+
+constexpr std::size_t kLongestBody = std::size_t{4} << 20;
+
+}  // namespace
+
+Fetcher::Fetcher(net::Worker& worker, BackendRef backend)
+    : worker_(worker), backend_(std::move(backend)), parser_(http::HeadLimits{}) {
+    worker_.ticks().add(*this);
+}
+
+net::Task<Result<Fetched>> Fetcher::get(std::string_view path, std::chrono::milliseconds timeout) {
+    failure_.reset();
+    received_.clear();
+    body_.clear();
+    parser_.reset();
+    chunks_.reset();
+    has_head_ = false;
+    is_done_ = false;
+    deadline_.arm(worker_.ticks().now(), timeout, ErrorKind::HeaderTimeout);
+    co_await connect();
+    if (!failure_) {
+        co_await exchange(path);
+    }
+    deadline_.disarm();
+    parker_.clear(kExpired);
+    stream_.close();
+    if (failure_) {
+        Result<Fetched> failed(*failure_);
+        co_return failed;
+    }
+    Fetched fetched;
+    fetched.status = head_.status();
+    fetched.body = std::move(body_);
+    Result<Fetched> result(std::move(fetched));
+    co_return result;
+}
+
+net::Task<bool> Fetcher::sleep(std::chrono::milliseconds time) {
+    deadline_.arm(worker_.ticks().now(), time, ErrorKind::HeaderTimeout);
+    const net::Events events = co_await parker_.park(kExpired | kStopped);
+    deadline_.disarm();
+    co_return (events & kStopped) == 0;
+}
+
+void Fetcher::stop() {
+    parker_.signal(kStopped);
+}
+bool Fetcher::is_stopped() const {
+    return parker_.has(kStopped);
+}
+
+void Fetcher::on_readable() {
+    parker_.signal(kBackendReadable);
+}
+void Fetcher::on_writable() {
+    parker_.signal(kBackendWritable);
+}
+
+void Fetcher::on_tick(net::Tick now) {
+    if (deadline_.is_due(now)) {
+        deadline_.disarm();
+        parker_.signal(kExpired);
+    }
+}
+
+net::Task<void> Fetcher::connect() {
+    const auto endpoints = backend_->address.endpoints();
+    fail(ErrorKind::ConnectFailed);
+    for (const net::Endpoint& endpoint : *endpoints) {
+        net::Dial dialled = net::dial(worker_, endpoint);
+        if (!dialled.stream.is_open()) {
+            fail(net::connect_error_kind(dialled.error));
+            continue;
+        }
+        stream_ = std::move(dialled.stream);
+        stream_.listen(this);
+        failure_.reset();
+        if (dialled.is_connected) {
+            co_return;
+        }
+        parker_.clear(kBackendWritable);
+        stream_.watch_write();
+        const net::Events events = co_await parker_.park(kBackendWritable | kInterrupts);
+        if (is_interrupted(events)) {
+            co_return;
+        }
+        const int error = stream_.connect_error();
+        if (error == 0) {
+            co_return;
+        }
+        fail(net::connect_error_kind(error));
+    }
+    backend_->address.refresh();
+}
+
+net::Task<void> Fetcher::exchange(std::string_view path) {
+    request_ = "GET " + backend_->spec.url.base_path;
+    request_ += path;
+    request_ += " HTTP/1.1\r\nHost: " + backend_->spec.url.authority +
+                "\r\nUser-Agent: prefix-router\r\nAccept: */*\r\nConnection: close\r\n\r\n";
+    net::Pieces pieces;
+    pieces.add(request_);
+    // A fresh connection's send buffer holds a few hundred bytes.
+    if (stream_.write_some(pieces).status != net::IoStatus::Done || !pieces.empty()) {
+        fail(ErrorKind::ResetBeforeResponse);
+    }
+    while (!failure_ && !is_done_) {
+        if (receive()) {
+            continue;
+        }
+        parker_.clear(kBackendReadable);
+        stream_.watch_read();
+        const net::Events events = co_await parker_.park(kBackendReadable | kInterrupts);
+        if (is_interrupted(events)) {
+            break;
+        }
+    }
+}
+
+/// Reads once; false when there is nothing to read now.
+bool Fetcher::receive() {
+    const auto scratch = worker_.scratch();
+    const net::IoResult got = stream_.read_some(scratch);
+    if (got.status == net::IoStatus::WouldBlock) {
+        return false;
+    }
+    if (got.status == net::IoStatus::Done) {
+        const std::string_view bytes(scratch.data(), got.bytes);
+        if (has_head_) {
+            take_body(bytes);
+        } else {
+            received_.append(bytes);
+            parse();
+        }
+    } else if (has_head_ && head_.framing() == http::Framing::UntilClose &&
+               got.status == net::IoStatus::Ended) {
+        is_done_ = true;
+    } else {
+        fail(has_head_ ? ErrorKind::ResetMidResponse : ErrorKind::ResetBeforeResponse);
+    }
+    return true;
+}
+
+void Fetcher::parse() {
+    const http::Asker asker;
+    std::string_view bytes = received_;
+    do {
+        const auto size = parser_.parse(bytes, asker, head_);
+        if (!size) {
+            failure_ = size.error();
+            return;
+        }
+        if (*size == 0) {
+            received_.erase(0, received_.size() - bytes.size());
+            return;
+        }
+        parser_.reset();
+        bytes.remove_prefix(*size);
+    } while (head_.is_interim());
+    has_head_ = true;
+    take_body(bytes);
+}
+
+void Fetcher::take_body(std::string_view bytes) {
+    if (head_.framing() == http::Framing::Chunked) {
+        for (auto piece = chunks_.next(bytes); !piece.empty(); piece = chunks_.next(bytes)) {
+            body_ += piece;
+        }
+        is_done_ = chunks_.is_done();
+        if (chunks_.is_broken()) {
+            fail(ErrorKind::BadResponse);
+        }
+    } else if (head_.framing() == http::Framing::Length) {
+        body_ += bytes.substr(0, head_.content_length() - body_.size());
+        is_done_ = body_.size() == head_.content_length();
+    } else if (head_.framing() == http::Framing::UntilClose) {
+        body_ += bytes;
+    } else {
+        is_done_ = true;
+    }
+    if (body_.size() > kLongestBody) {
+        fail(ErrorKind::BadResponse);
+    }
+}
+
+bool Fetcher::is_interrupted(net::Events events) {
+    if ((events & kStopped) != 0) {
+        fail(ErrorKind::Draining);
+    } else if ((events & kExpired) != 0) {
+        fail(deadline_.missed());
+    }
+    return failure_.has_value();
+}
+
+void Fetcher::fail(ErrorKind kind) {
+    failure_ = Error(kind);
+}
+
+}  // namespace prefix_router::proxy

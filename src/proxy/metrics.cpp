@@ -1,0 +1,132 @@
+#include "prefix_router/proxy/metrics.hpp"
+
+#include <string>
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+
+namespace prefix_router::proxy {
+namespace {
+
+using metrics::Registry;
+
+constexpr const char* kRetriesHelp = "Attempts repeated, by cause";
+
+prometheus::Counter& retries(Registry& registry, const char* cause) {
+    return registry.counter("retries_total", kRetriesHelp, {{"cause", cause}});
+}
+
+std::string status_class(std::size_t hundreds) {
+    return hundreds == 0 ? "none" : std::to_string(hundreds) + "xx";
+}
+
+}  // namespace
+
+Metrics::Metrics(Registry& registry)
+    : in_flight(registry.gauge("requests_in_flight",
+                               "Requests read and not yet answered, held ones included")),
+      held(registry.gauge("requests_held", "Requests waiting in the router's queue")),
+      prompt_tokens(
+          registry.counter("prompt_tokens_total", "Estimated prompt tokens of routed requests")),
+      expected_cached_tokens(registry.counter(
+          "expected_cached_tokens_total", "Prompt tokens believed cached when they were routed")),
+      reported_prompt_tokens(registry.counter(
+          "reported_prompt_tokens_total", "Prompt tokens of answers that report cached tokens")),
+      reported_cached_tokens(registry.counter("reported_cached_tokens_total",
+                                              "Cached tokens as reported by the engines")),
+      first_token_seconds(registry.histogram(
+          "time_to_first_token_seconds",
+          "From the request's last body byte to the answer's first token, held time included",
+          metrics::latency_buckets())),
+      duration_seconds(registry.histogram("request_duration_seconds",
+                                          "From the request's first byte to the answer's last",
+                                          metrics::latency_buckets())),
+      decision_seconds(registry.histogram("decision_seconds", "Time taken to choose a backend",
+                                          metrics::decision_buckets())),
+      held_seconds(registry.histogram("held_seconds", "Time that held requests were held",
+                                      metrics::latency_buckets())),
+      retries_stale(retries(registry, "stale_connection")),
+      retries_failed(retries(registry, "connect_failed")),
+      retries_refused(retries(registry, "refused")),
+      retries_exhausted(
+          registry.counter("retries_over_budget_total", "Retries not made: the budget was spent")),
+      client_aborts(registry.counter("client_aborts_total",
+                                     "Requests whose client left before the answer was complete")),
+      error_events(registry.counter("error_events_total",
+                                    "Answers whole in HTTP that carried an error event")),
+      connects(registry.counter("backend_connects_total", "Connections opened to backends")),
+      connections_accepted(
+          registry.counter("connections_accepted_total", "Client connections accepted")),
+      connections(registry.gauge("connections", "Open client connections")),
+      buffered_bytes(registry.gauge("buffered_bytes", "Request bodies in memory, bytes")),
+      map_entries(registry.gauge("prefix_map_blocks", "Block copies in the prefix map")),
+      map_bytes(registry.gauge("prefix_map_bytes", "Memory of the prefix map, bytes")),
+      panic(registry.gauge("panic", "1 while no backend is usable and requests are sent anyway")),
+      access_log_dropped(registry.counter("access_log_dropped_lines_total",
+                                          "Access log lines dropped: the sink is too slow")),
+      registry_(registry) {
+    for (std::size_t i = 0; i < kStatusClasses; ++i) {
+        answers_[i] = &registry.counter("requests_total", "Requests, by class of the answer",
+                                        {{"status", status_class(i)}});
+    }
+    for (std::size_t i = 0; i < kErrorKinds; ++i) {
+        const auto kind = static_cast<ErrorKind>(i);
+        errors_[i] = &registry.counter("errors_total", "Requests that failed, by kind",
+                                       {{"kind", std::string(to_string(kind))}});
+    }
+    for (std::size_t i = 0; i < routing::kReasonCount; ++i) {
+        const auto reason = static_cast<routing::Reason>(i);
+        decisions_[i] = &registry.counter("decisions_total", "Requests sent, by reason",
+                                          {{"reason", std::string(routing::to_string(reason))}});
+    }
+}
+
+Metrics::~Metrics() = default;
+
+prometheus::Counter& Metrics::answers(unsigned status) {
+    const std::size_t hundreds = status / 100;
+    return *answers_[hundreds < kStatusClasses ? hundreds : 0];
+}
+
+prometheus::Counter& Metrics::errors(ErrorKind kind) {
+    return *errors_[static_cast<std::size_t>(kind)];
+}
+
+prometheus::Counter& Metrics::decisions(routing::Reason reason) {
+    return *decisions_[static_cast<std::size_t>(reason)];
+}
+
+std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const std::string& url) {
+    const std::lock_guard lock(backends_mutex_);
+    auto& made = backends_[id];
+    if (made) {
+        return made;
+    }
+    const Registry::Labels labels{{"backend", id}};
+    registry_
+        .gauge("backend_info", "1 for each backend, with its URL", {{"backend", id}, {"url", url}})
+        .Set(1);
+    made = std::make_shared<BackendMetrics>(BackendMetrics{
+        registry_.counter("backend_requests_total", "Requests sent to the backend", labels),
+        registry_.counter("backend_failures_total", "Requests that broke at the backend", labels),
+        registry_.counter("backend_refusals_total", "Answers 429 and 503 passed on", labels),
+        registry_.counter("backend_probe_failures_total", "Failed health probes", labels),
+        registry_.gauge("backend_in_flight", "Sequences sent and not ended", labels),
+        registry_.gauge("backend_healthy", "1 when the backend is usable", labels),
+        registry_.gauge("backend_backlog_seconds", "Prefill backlog believed there", labels),
+        registry_.gauge("backend_capacity_tokens", "KV-cache capacity believed, tokens", labels),
+        registry_.gauge("backend_resident_tokens", "Tokens believed cached", labels),
+        registry_.gauge("backend_running", "Requests running, as the engine reports", labels),
+        registry_.gauge("backend_waiting", "Requests waiting, as the engine reports", labels)});
+    return made;
+}
+
+void Metrics::remove_backend(const std::string& id) {
+    const std::lock_guard lock(backends_mutex_);
+    backends_.erase(id);
+    registry_.remove_backend(id);
+}
+
+}  // namespace prefix_router::proxy

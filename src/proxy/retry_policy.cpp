@@ -1,0 +1,58 @@
+#include "proxy/retry_policy.hpp"
+
+#include <cmath>
+
+namespace prefix_router::proxy {
+namespace {
+
+constexpr unsigned kTooManyRequests = 429;
+constexpr unsigned kServiceUnavailable = 503;
+// A request that ended two connections is likely what ends them.
+constexpr unsigned kKillsAllowed = 1;
+
+}  // namespace
+
+RetryAction retry_action(const AttemptFacts& facts) {
+    if (!facts.failure) {
+        const bool is_refusal =
+            facts.status == kTooManyRequests || facts.status == kServiceUnavailable;
+        return is_refusal ? RetryAction::NextBackend : RetryAction::Relay;
+    }
+    switch (*facts.failure) {
+        case ErrorKind::ConnectRefused:
+        case ErrorKind::ConnectTimeout:
+        case ErrorKind::ConnectFailed:
+            return facts.killed_connections > kKillsAllowed ? RetryAction::GiveUp
+                                                            : RetryAction::NextBackend;
+        case ErrorKind::ResetBeforeResponse:
+            return facts.used_pooled_connection && !facts.gave_bytes && !facts.was_replaced &&
+                           facts.killed_connections <= kKillsAllowed
+                       ? RetryAction::FreshConnection
+                       : RetryAction::GiveUp;
+        default:
+            return RetryAction::GiveUp;
+    }
+}
+
+RetryBudget::RetryBudget(double share)
+    : per_request_(static_cast<std::int64_t>(std::llround(share * kUnit))),
+      tokens_(share > 0 ? kBurst : 0) {}
+
+void RetryBudget::request_came() {
+    // Two threads may both add at the brim: the bound is exceeded by a request's share, no more.
+    if (tokens_.load(std::memory_order_relaxed) < kBurst) {
+        tokens_.fetch_add(per_request_, std::memory_order_relaxed);
+    }
+}
+
+bool RetryBudget::try_take() {
+    std::int64_t tokens = tokens_.load(std::memory_order_relaxed);
+    do {
+        if (tokens < kUnit) {
+            return false;
+        }
+    } while (!tokens_.compare_exchange_weak(tokens, tokens - kUnit, std::memory_order_relaxed));
+    return true;
+}
+
+}  // namespace prefix_router::proxy

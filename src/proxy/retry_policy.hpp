@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "prefix_router/base/error.hpp"
+
+namespace prefix_router::proxy {
+
+/// What is known after one attempt to have a request answered.
+struct AttemptFacts {
+    std::optional<ErrorKind> failure;  ///< nullopt: an answer's head has come
+    unsigned status = 0;               ///< of that head
+    bool used_pooled_connection = false;
+    bool gave_bytes = false;          ///< the backend sent anything at all in this attempt
+    bool was_replaced = false;        ///< a stale connection was replaced already for this request
+    unsigned killed_connections = 0;  ///< connections that ended on this request, this one included
+};
+
+enum class RetryAction : std::uint8_t {
+    Relay,            ///< pass the answer on
+    FreshConnection,  ///< the same backend, over a new connection
+    NextBackend,      ///< the next candidate, if the budget allows
+    GiveUp,           ///< tell the client
+};
+
+/// The one place that decides on retries (never called once an answer byte was relayed).
+RetryAction retry_action(const AttemptFacts& facts);
+
+/// Bounds retries on other backends to a share of the requests, so that a sick fleet is not asked
+/// many times over. A bucket of tokens: each request adds `share`, each retry takes 1; it starts
+/// with and holds at most kBurst, so that a few failures in a quiet hour are covered. Thread-safe.
+class RetryBudget {
+  public:
+    explicit RetryBudget(double share);
+    void request_came();
+    bool try_take();
+
+  private:
+    static constexpr std::int64_t kUnit = 1000;
+    static constexpr std::int64_t kBurst = 50 * kUnit;
+    std::int64_t per_request_;
+    std::atomic<std::int64_t> tokens_;
+};
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,234 @@
+#include "prefix_router/proxy/routing_desk.hpp"
+
+#include <utility>
+
+#include <prometheus/gauge.h>
+
+namespace prefix_router::proxy {
+namespace {
+
+routing::Router::Options router_options(const config::Config& config, std::size_t kept_decisions) {
+    routing::Router::Options options;
+    options.routing = config.routing;
+    options.kept_decisions = kept_decisions;
+    return options;
+}
+
+prefix::PrefixMap::Options map_options(const config::Config& config) {
+    prefix::PrefixMap::Options options;
+    options.memory_bytes = config.limits.prefix_map_bytes;
+    return options;
+}
+
+}  // namespace
+
+RoutingDesk::RoutingDesk(const config::Config& config, Metrics& metrics, const Clock& clock,
+                         Random random, std::size_t kept_decisions)
+    : health_(config.health),
+      metrics_(metrics),
+      clock_(clock),
+      pool_(config.health),
+      map_(map_options(config)),
+      router_(router_options(config, kept_decisions), pool_, map_, random) {}
+
+RoutingDesk::~RoutingDesk() = default;
+
+Result<BackendRef> RoutingDesk::add_backend(const config::Backend& spec) {
+    auto metrics = metrics_.backend(spec.id, spec.url.text);
+    const std::lock_guard lock(mutex_);
+    const auto slot = pool_.add(spec);
+    if (!slot) {
+        return slot.error();
+    }
+    auto made = std::make_shared<BackendEntry>(*slot, spec, std::move(metrics));
+    if (entries_.size() <= slot->index()) {
+        entries_.resize(slot->index() + 1);
+    }
+    entries_[slot->index()] = made;
+    router_.backend_added(*slot, clock_.now());
+    wake_released();
+    return made;
+}
+
+void RoutingDesk::remove_backend(BackendSlot slot) {
+    const std::lock_guard lock(mutex_);
+    router_.backend_removed(slot);
+    pool_.remove(slot);
+    metrics_.remove_backend(entries_[slot.index()]->spec.id);
+    entries_[slot.index()].reset();
+    wake_released();
+}
+
+RoutingDesk::Placement RoutingDesk::admit(std::optional<routing::Ticket>& place, routing::Ask ask,
+                                          std::string_view model, TicketOwner& owner) {
+    const std::lock_guard lock(mutex_);
+    ask.model = pool_.models().find(model);
+    routing::Ticket& ticket = place.emplace(std::move(ask));
+    ticket.owner = &owner;
+    const routing::Decision decision = router_.admit(ticket, clock_.now());
+    wake_released();
+    return placement_of(decision);
+}
+
+RoutingDesk::Placement RoutingDesk::placement(const routing::Ticket& ticket) {
+    const std::lock_guard lock(mutex_);
+    return placement_of(ticket.decision());
+}
+
+RoutingDesk::Placement RoutingDesk::retry(routing::Ticket& ticket, routing::Outcome::Kind why,
+                                          Verdict verdict) {
+    const std::lock_guard lock(mutex_);
+    judge(ticket, verdict);
+    const routing::Decision decision = router_.retry(ticket, why, clock_.now());
+    wake_released();
+    return placement_of(decision);
+}
+
+void RoutingDesk::first_byte(routing::Ticket& ticket) {
+    const std::lock_guard lock(mutex_);
+    router_.first_byte(ticket, clock_.now());
+    wake_released();
+}
+
+void RoutingDesk::end(routing::Ticket& ticket, const routing::Outcome& outcome, Verdict verdict) {
+    const std::lock_guard lock(mutex_);
+    judge(ticket, verdict);
+    router_.end(ticket, outcome, clock_.now());
+    wake_released();
+}
+
+std::vector<BackendRef> RoutingDesk::backends() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<BackendRef> present;
+    for (const BackendSlot slot : pool_.slots()) {
+        present.push_back(entries_[slot.index()]);
+    }
+    return present;
+}
+
+void RoutingDesk::probed(BackendSlot slot, bool is_alive) {
+    const std::lock_guard lock(mutex_);
+    pool::Backend* const backend = pool_.find(slot);
+    if (backend == nullptr) {
+        return;
+    }
+    const TimePoint now = clock_.now();
+    if (is_alive) {
+        backend->health.probe_succeeded(now);
+        router_.backend_returned(slot, now);
+    } else {
+        backend->health.probe_failed(now);
+    }
+    wake_released();
+}
+
+void RoutingDesk::scraped(BackendSlot slot, const pool::ScrapedLoad& load) {
+    const std::lock_guard lock(mutex_);
+    if (pool::Backend* const backend = pool_.find(slot)) {
+        backend->scraped = load;
+        router_.backend_scraped(slot, clock_.now());
+        wake_released();
+    }
+}
+
+void RoutingDesk::report_models(BackendSlot slot, std::span<const std::string> names) {
+    const std::lock_guard lock(mutex_);
+    if (pool_.find(slot) != nullptr) {
+        pool_.report_models(slot, names);
+    }
+}
+
+void RoutingDesk::tick() {
+    const std::lock_guard lock(mutex_);
+    if (router_.held() != 0) {
+        router_.tick(clock_.now());
+        wake_released();
+    }
+}
+
+std::size_t RoutingDesk::held() const {
+    const std::lock_guard lock(mutex_);
+    return router_.held();
+}
+
+bool RoutingDesk::has_usable_backend() const {
+    const std::lock_guard lock(mutex_);
+    return pool_.has_usable(clock_.now());
+}
+
+std::vector<BackendState> RoutingDesk::states() const {
+    const std::lock_guard lock(mutex_);
+    const TimePoint now = clock_.now();
+    std::vector<BackendState> states;
+    for (const BackendSlot slot : pool_.slots()) {
+        const pool::Backend& backend = *pool_.find(slot);
+        BackendState& state = states.emplace_back();
+        state.id = backend.spec.id;
+        state.url = backend.spec.url.text;
+        for (const ModelId model : backend.models) {
+            state.models.emplace_back(pool_.models().name(model));
+        }
+        state.health = backend.health.state(now);
+        state.is_draining = backend.draining;
+        state.scraped = backend.scraped;
+        state.belief = router_.belief(slot, now);
+    }
+    return states;
+}
+
+std::vector<routing::ExplainedDecision> RoutingDesk::decisions(std::size_t limit) const {
+    const std::lock_guard lock(mutex_);
+    return router_.explained(limit);
+}
+
+void RoutingDesk::publish() {
+    const std::lock_guard lock(mutex_);
+    const TimePoint now = clock_.now();
+    for (const BackendSlot slot : pool_.slots()) {
+        const pool::Backend& backend = *pool_.find(slot);
+        const routing::BackendBelief belief = router_.belief(slot, now);
+        const BackendMetrics& series = *entries_[slot.index()]->metrics;
+        series.in_flight.Set(belief.in_flight);
+        series.healthy.Set(backend.health.is_usable(now) ? 1 : 0);
+        series.backlog_seconds.Set(belief.backlog);
+        series.capacity_tokens.Set(static_cast<double>(belief.capacity));
+        series.resident_tokens.Set(static_cast<double>(belief.resident));
+        series.running.Set(backend.scraped.running.value_or(0));
+        series.waiting.Set(backend.scraped.waiting.value_or(0));
+    }
+    metrics_.panic.Set(!pool_.slots().empty() && !pool_.has_usable(now) ? 1 : 0);
+    metrics_.map_entries.Set(static_cast<double>(map_.entries()));
+    metrics_.map_bytes.Set(static_cast<double>(map_.memory_bytes()));
+}
+
+RoutingDesk::Placement RoutingDesk::placement_of(const routing::Decision& decision) const {
+    Placement placement;
+    placement.decision = decision;
+    if (decision.action == routing::Action::Send) {
+        placement.backend = entries_[decision.backend.index()];
+    }
+    return placement;
+}
+
+void RoutingDesk::judge(const routing::Ticket& ticket, Verdict verdict) {
+    if (verdict == Verdict::None || ticket.decision().action != routing::Action::Send) {
+        return;
+    }
+    if (pool::Backend* const backend = pool_.find(ticket.decision().backend)) {
+        const TimePoint now = clock_.now();
+        if (verdict == Verdict::Good) {
+            backend->health.request_succeeded(now);
+        } else {
+            backend->health.request_failed(now);
+        }
+    }
+}
+
+void RoutingDesk::wake_released() {
+    // Under the lock, so that an owner that ends its ticket now waits until it was told.
+    for (routing::Ticket* const ticket : router_.take_released()) {
+        static_cast<TicketOwner*>(ticket->owner)->ticket_released();
+    }
+}
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "prefix_router/base/ids.hpp"
+#include "prefix_router/pool/pool.hpp"
+
+namespace prefix_router::proxy {
+
+/// Which engine an exposition's names belong to.
+enum class Engine : unsigned char { Unknown, Vllm, SgLang, LlamaCpp, Tgi };
+
+struct Exposition {
+    Engine engine = Engine::Unknown;
+    pool::ScrapedLoad load;
+};
+
+/// Reads an engine's Prometheus text: queue lengths, KV usage and, where it is told (vLLM, SGLang),
+/// the KV capacity in tokens. Series of several ranks of one server add up; usage is their highest.
+/// Any bytes are accepted; what is not understood is skipped.
+Exposition read_exposition(std::string_view text);
+
+/// The model names of a /v1/models answer, adapters included; at most 1,000 of at most 256 bytes.
+std::vector<std::string> read_models(std::string_view json);
+
+/// The KV capacity in tokens from SGLang's /get_server_info: max_total_num_tokens.
+std::optional<Tokens> read_sglang_capacity(std::string_view json);
+
+/// The same from llama.cpp's /props (context of one slot times slots) or /slots (their sum).
+std::optional<Tokens> read_llamacpp_capacity(std::string_view json);
+
+}  // namespace prefix_router::proxy

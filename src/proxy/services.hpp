@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+
+#include "prefix_router/base/clock.hpp"
+#include "prefix_router/config/config.hpp"
+#include "prefix_router/net/buffer_pool.hpp"
+#include "prefix_router/net/listener.hpp"
+#include "prefix_router/proxy/access_log.hpp"
+#include "prefix_router/proxy/metrics.hpp"
+#include "prefix_router/proxy/routing_desk.hpp"
+
+#include "proxy/retry_policy.hpp"
+
+namespace prefix_router::proxy {
+
+/// What all workers of a server share. Owned by the server; outlives the workers.
+struct Services {
+    Services(config::Config config_, RoutingDesk& desk_, Metrics& metrics_, AccessLog& access_log_,
+             const Clock& clock_)
+        : config(std::move(config_)),
+          desk(desk_),
+          metrics(metrics_),
+          access_log(access_log_),
+          clock(clock_),
+          memory(config.limits.buffered_bytes),
+          connections{config.limits.connections, {}},
+          retry_budget(config.retry.budget) {}
+
+    const config::Config config;
+    RoutingDesk& desk;
+    Metrics& metrics;
+    AccessLog& access_log;
+    const Clock& clock;
+    net::MemoryBudget memory;
+    net::ConnectionLimit connections;
+    RetryBudget retry_budget;
+    std::atomic<std::uint64_t> next_request{1};
+    std::atomic<bool> is_draining{false};
+};
+
+}  // namespace prefix_router::proxy

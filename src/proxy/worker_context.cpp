@@ -1,0 +1,129 @@
+#include "proxy/worker_context.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+#include <prometheus/counter.h>
+
+#include "proxy/client_connection.hpp"
+#include "proxy/exchange.hpp"
+
+namespace prefix_router::proxy {
+namespace {
+
+constexpr std::size_t kSpareExchanges = 256;
+constexpr std::size_t kLogBatch = std::size_t{16} << 10;
+
+/// "2026-11-30T14:26:01.250Z": the log's times are as fine as the tick.
+void format_time(std::string& out) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(now);
+    const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(now - whole).count();
+    const std::time_t seconds = whole.count();
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    char text[32];
+    const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S.", &parts);
+    out.assign(text, size);
+    out += static_cast<char>('0' + millis / 100);
+    out += static_cast<char>('0' + millis / 10 % 10);
+    out += static_cast<char>('0' + millis % 10);
+    out += 'Z';
+}
+
+}  // namespace
+
+WorkerContext::WorkerContext(Services& services_,
+                             const prompt::RequestReaderOptions& reader_options, std::uint64_t seed)
+    : services(services_),
+      reader(reader_options),
+      random(seed),
+      connections(services_.config.timeouts.backend_idle) {
+    format_time(time_text_);
+    worker.ticks().add(*this);
+    worker.ticks().add(connections);
+}
+
+WorkerContext::~WorkerContext() {
+    flush_log();
+}
+
+std::unique_ptr<Exchange> WorkerContext::take_exchange() {
+    if (spare_.empty()) {
+        return std::make_unique<Exchange>(*this);
+    }
+    auto exchange = std::move(spare_.back());
+    spare_.pop_back();
+    return exchange;
+}
+
+void WorkerContext::give_back(std::unique_ptr<Exchange> exchange) {
+    if (spare_.size() < kSpareExchanges) {
+        exchange->recycle();
+        spare_.push_back(std::move(exchange));
+    }
+}
+
+void WorkerContext::connection_opened(ClientConnection& connection) {
+    connection.place = open_.size();
+    open_.push_back(&connection);
+    services.metrics.connections_accepted.Increment();
+}
+
+void WorkerContext::connection_closed(ClientConnection& connection) {
+    ClientConnection* const last = open_.back();
+    open_[connection.place] = last;
+    last->place = connection.place;
+    open_.pop_back();
+    services.connections.open.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void WorkerContext::signal_all(net::Events events) {
+    // A signal may close its connection, which moves the last one into its place: from the back,
+    // everyone is reached.
+    for (std::size_t i = open_.size(); i > 0; --i) {
+        if (i <= open_.size()) {
+            open_[i - 1]->parker.signal(events);
+        }
+    }
+}
+
+void WorkerContext::hold(std::uint64_t request, Exchange& exchange) {
+    held_.emplace(request, &exchange);
+}
+
+void WorkerContext::unhold(std::uint64_t request) {
+    held_.erase(request);
+}
+
+void WorkerContext::wake_held(std::uint64_t request) {
+    worker.post([this, request] {
+        if (const auto found = held_.find(request); found != held_.end()) {
+            found->second->wake();
+        }
+    });
+}
+
+void WorkerContext::log(const AccessRecord& record) {
+    if (!services.access_log.is_enabled()) {
+        return;
+    }
+    append_access_line(services.access_log.format(), time_text_, record, lines_);
+    if (lines_.size() >= kLogBatch) {
+        flush_log();
+    }
+}
+
+void WorkerContext::on_tick(net::Tick /*now*/) {
+    format_time(time_text_);
+    flush_log();
+}
+
+void WorkerContext::flush_log() {
+    if (!lines_.empty()) {
+        services.access_log.write(std::exchange(lines_, {}));
+    }
+}
+
+}  // namespace prefix_router::proxy

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "prefix_router/base/random.hpp"
+#include "prefix_router/net/ticker.hpp"
+#include "prefix_router/net/worker.hpp"
+#include "prefix_router/prompt/request_reader.hpp"
+
+#include "proxy/backend_connections.hpp"
+#include "proxy/services.hpp"
+
+namespace prefix_router::proxy {
+
+class ClientConnection;
+class Exchange;
+
+/// Everything that one worker's connections share: no locks, used on the worker's thread only,
+/// except wake_held().
+class WorkerContext final : public net::Ticked {
+  public:
+    WorkerContext(Services& services, const prompt::RequestReaderOptions& reader_options,
+                  std::uint64_t seed);
+    ~WorkerContext() override;
+
+    Services& services;
+    net::Worker worker;
+    prompt::RequestReader reader;
+    Random random;
+    BackendConnections connections;
+
+    /// An Exchange costs several strings and vectors: a few are kept from request to request.
+    std::unique_ptr<Exchange> take_exchange();
+    void give_back(std::unique_ptr<Exchange> exchange);
+
+    void connection_opened(ClientConnection& connection);
+    void connection_closed(ClientConnection& connection);
+    /// Signals every client connection.
+    void signal_all(net::Events events);
+
+    // Requests held by the routing, by number: a wake-up that comes too late finds nothing.
+    void hold(std::uint64_t request, Exchange& exchange);
+    void unhold(std::uint64_t request);
+    /// From any thread.
+    void wake_held(std::uint64_t request);
+
+    /// Appends to the access log; the lines leave in batches.
+    void log(const AccessRecord& record);
+    void on_tick(net::Tick now) override;
+
+  private:
+    void flush_log();
+
+    std::vector<std::unique_ptr<Exchange>> spare_;
+    std::vector<ClientConnection*> open_;
+    std::unordered_map<std::uint64_t, Exchange*> held_;
+    std::string lines_;
+    std::string time_text_;  // refreshed per tick
+};
+
+}  // namespace prefix_router::proxy
