@@ -1,5 +1,6 @@
 #include "prefix_router/base/hash.hpp"
 
+#define XXH_STATIC_LINKING_ONLY
 #if defined(__x86_64__)
 #include <xxh_x86dispatch.h>
 #else
@@ -10,6 +11,29 @@ namespace prefix_router {
 
 std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
+namespace {
+
+static_assert(sizeof(XXH3_state_t) == 576 && alignof(XXH3_state_t) == 64);
+
+XXH3_state_t* as_state(std::byte* bytes) {
+    return reinterpret_cast<XXH3_state_t*>(bytes);
+}
+
+}  // namespace
+
+void RunningHash::start(std::uint64_t seed) {
+    XXH3_INITSTATE(as_state(state_));
+    XXH3_64bits_reset_withSeed(as_state(state_), seed);
+}
+
+void RunningHash::add(std::string_view bytes) {
+    XXH3_64bits_update(as_state(state_), bytes.data(), bytes.size());
+}
+
+std::uint64_t RunningHash::digest() const {
+    return XXH3_64bits_digest(reinterpret_cast<const XXH3_state_t*>(state_));
 }
 
 }  // namespace prefix_router

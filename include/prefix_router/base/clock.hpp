@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace prefix_router {
 
@@ -23,8 +25,14 @@ using Seconds = double;
 inline Seconds to_seconds(Duration duration) {
     return std::chrono::duration<double>(duration).count();
 }
+/// Clamped to a hundred years either way, so that the sum with any TimePoint fits; NaN gives 0.
 inline Duration from_seconds(Seconds seconds) {
-    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+    constexpr Seconds kHundredYears = 100 * 365.25 * 86'400;
+    if (std::isnan(seconds)) {
+        return Duration{0};
+    }
+    return std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double>(std::clamp(seconds, -kHundredYears, kHundredYears)));
 }
 
 /// The outside world's time, injected. Implementations are thread-safe.
