@@ -107,7 +107,8 @@ class Router {
         /// Called at start of every learned quantity; the replay sets what it knows.
         Tokens initial_capacity = 1'000'000;
         bool learn_capacity = true;  ///< false: configured or scraped values are believed for good
-        std::size_t kept_decisions = 0;  ///< ring for explained(); 0 = off
+        std::size_t kept_decisions = 0;    ///< ring for explained(); 0 = off
+        std::size_t queue_limit = 16'384;  ///< requests held at most; beyond it Refuse
     };
 
     Router(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random random);
@@ -115,12 +116,15 @@ class Router {
     Router(const Router&) = delete;
     Router& operator=(const Router&) = delete;
 
-    /// A backend was added to the pool / is about to be removed (nothing in flight there).
+    /// A backend was added to the pool (the Router adds it to the map) / is about to be removed
+    /// from it (nothing in flight there; the Router removes it from the map).
     void backend_added(BackendSlot slot, TimePoint now);
     void backend_removed(BackendSlot slot);
     /// A scrape came in (pool::Backend::scraped is updated): capacity, foreign load.
     void backend_scraped(BackendSlot slot, TimePoint now);
-    /// Ejected and returned, or restarted: ROUTING.md 6.
+    /// Its health went from Ejected back to Healthy: after up to a minute the map is kept with half
+    /// the capacity until a report shows cached tokens, after longer it is dropped. Optional: the
+    /// Router also notices by itself when the backend is next a candidate.
     void backend_returned(BackendSlot slot, TimePoint now);
 
     const Decision& admit(Ticket& ticket, TimePoint now);

@@ -1,0 +1,105 @@
+#include "routing/core.hpp"
+
+namespace prefix_router::routing {
+namespace {
+
+constexpr Duration kShortOutage = std::chrono::seconds(60);
+
+}  // namespace
+
+Router::Core::Core(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random random)
+    : options_(std::move(options)),
+      pool_(pool),
+      map_(map),
+      random_(random),
+      strategy_(make_strategy(options_.routing, View{pool_, map_, fleet_, random_})),
+      adaptive_(dynamic_cast<Adaptive*>(strategy_.get())),
+      queue_(HoldQueue::rules(options_.routing, options_.queue_limit)),
+      log_(options_.kept_decisions) {}
+
+void Router::Core::begin(TimePoint now) {
+    at_ = now;
+    now_ = to_seconds(now.time_since_epoch());
+    map_.tick(now_);
+}
+
+void Router::Core::start_capacity(BackendSlot slot, BackendState& state, Tokens believed) {
+    const auto configured = pool_.find(slot)->spec.capacity_tokens;
+    state.capacity.start(believed, configured.value_or(0) / 2);
+    map_.set_capacity(slot, state.capacity.believed());
+}
+
+void Router::Core::backend_added(BackendSlot slot) {
+    const pool::Backend& backend = *pool_.find(slot);
+    BackendState& state = fleet_.add(slot);
+    state.seen_returns = backend.health.returns();
+    state.has_fixed_lanes = backend.spec.lanes.has_value();
+    state.backlog.set_lanes(backend.spec.lanes.value_or(1.0));
+    state.scraped_capacity = backend.scraped.capacity.value_or(0);
+    const Tokens configured = backend.spec.capacity_tokens.value_or(options_.initial_capacity);
+    const Tokens believed = backend.scraped.capacity.value_or(configured);
+    map_.add_backend(slot, believed);
+    start_capacity(slot, state, believed);
+}
+
+void Router::Core::backend_removed(BackendSlot slot) {
+    if (fleet_.has(slot)) {
+        fleet_.remove(slot);
+        map_.remove_backend(slot);
+    }
+}
+
+void Router::Core::backend_scraped(BackendSlot slot) {
+    const auto capacity = pool_.find(slot)->scraped.capacity;
+    BackendState& state = fleet_.at(slot);
+    if (capacity && *capacity > 0 && *capacity != state.scraped_capacity) {
+        state.scraped_capacity = *capacity;
+        start_capacity(slot, state, *capacity);
+    }
+}
+
+void Router::Core::backend_returned(BackendSlot slot) {
+    const pool::Health& health = pool_.find(slot)->health;
+    BackendState& state = fleet_.at(slot);
+    if (state.seen_returns == health.returns()) {
+        return;
+    }
+    state.seen_returns = health.returns();
+    if (health.last_outage() > kShortOutage) {
+        map_.clear_backend(slot);
+        return;
+    }
+    state.capacity.doubt();
+    map_.set_capacity(slot, state.capacity.believed());
+}
+
+BackendBelief Router::Core::belief(BackendSlot slot, TimePoint now) const {
+    BackendBelief belief;
+    belief.backend = slot;
+    const pool::Backend* backend = pool_.find(slot);
+    if (backend == nullptr || !fleet_.has(slot)) {
+        return belief;
+    }
+    const BackendState& state = fleet_.at(slot);
+    belief.in_flight = backend->in_flight;
+    belief.backlog = state.backlog.wait(to_seconds(now.time_since_epoch()));
+    belief.capacity = state.capacity.believed();
+    belief.capacity_is_learned = state.capacity.is_learned();
+    belief.resident = map_.resident(slot);
+    belief.lanes = state.backlog.lanes();
+    const ModelId model = backend->models.empty() ? kUnknownModel : backend->models.front();
+    if (const ModelState* learned = fleet_.find_model(model)) {
+        belief.overhead = learned->prefill.overhead();
+        belief.speed_factor = learned->prefill.factor(slot);
+        belief.prefill_tokens_per_s =
+            1.0 / std::max(1e-9, learned->prefill.per_token() * belief.speed_factor);
+    }
+    return belief;
+}
+
+double Router::Core::bytes_per_token(ModelId model) const {
+    const ModelState* learned = fleet_.find_model(model);
+    return learned != nullptr ? learned->ratio.bytes_per_token() : TokenRatio{}.bytes_per_token();
+}
+
+}  // namespace prefix_router::routing

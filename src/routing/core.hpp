@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "prefix_router/routing/router.hpp"
+
+#include "routing/decision_log.hpp"
+#include "routing/fleet.hpp"
+#include "routing/hold_queue.hpp"
+#include "routing/record.hpp"
+#include "routing/record_pool.hpp"
+#include "routing/strategies/adaptive.hpp"
+#include "routing/strategies/strategy.hpp"
+
+namespace prefix_router::routing {
+
+/// What the Router is made of. Its calls fall into four files: core.cpp (backends, beliefs),
+/// core_admit.cpp (choose and reserve), core_hold.cpp (the queue), core_settle.cpp (first byte,
+/// end, undo, what is learned from them). Invariant between calls: a record is in its backend's
+/// backlog, pins and in-flight count exactly while its phase is Prefill or Decode, and in the queue
+/// exactly while it is Held.
+class Router::Core {
+  public:
+    Core(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random random);
+
+    void backend_added(BackendSlot slot);
+    void backend_removed(BackendSlot slot);
+    void backend_scraped(BackendSlot slot);
+    void backend_returned(BackendSlot slot);
+
+    const Decision& admit(Ticket& ticket, TimePoint now);
+    const Decision& retry(Ticket& ticket, Outcome::Kind why, TimePoint now);
+    void first_byte(Ticket& ticket, TimePoint now);
+    void end(Ticket& ticket, const Outcome& outcome, TimePoint now);
+    void tick(TimePoint now);
+
+    std::vector<Ticket*> take_released();
+    std::size_t held() const { return queue_.size(); }
+    BackendBelief belief(BackendSlot slot, TimePoint now) const;
+    std::vector<ExplainedDecision> explained(std::size_t limit) const { return log_.newest(limit); }
+    double bytes_per_token(ModelId model) const;
+
+  private:
+    enum class Trials : std::uint8_t { Allowed, Forbidden };
+
+    // core.cpp
+    void start_capacity(BackendSlot slot, BackendState& state, Tokens believed);
+    void begin(TimePoint now);
+
+    // core_admit.cpp
+    Record& open(Ticket& ticket);
+    Question question(const Record& record) const;
+    void gather(const Record& record, Trials trials);
+    void pick_panic(const Record& record);
+    void choose_and_send(Ticket& ticket);
+    void send(Ticket& ticket, Choice choice);
+    void reserve(Record& record, pool::Backend& backend, BackendState& state);
+    void note_companions(Record& record, Backlog& backlog);
+    const Decision& refuse(Ticket& ticket);
+
+    // core_hold.cpp
+    bool may_hold() const;
+    const Decision& admit_or_hold(Ticket& ticket);
+    void hold(Ticket& ticket, BackendSlot wants, Seconds own);
+    bool is_open(BackendSlot slot);
+    void pump();
+    bool pump_once();
+    bool release(Record& record, Choice choice);
+
+    // core_settle.cpp
+    void leave_backend(Record& record);
+    void forget_prefix(const Record& record);
+    void remember_answer(const Record& record, const Outcome& outcome);
+    void learn(const Record& record, const Outcome& outcome);
+    void learn_cache(const Record& record, Tokens prompt, Tokens cached);
+
+    const Options options_;
+    pool::Pool& pool_;
+    prefix::PrefixMap& map_;
+    Random random_;
+    Fleet fleet_;
+    std::unique_ptr<Strategy> strategy_;
+    Adaptive* adaptive_ = nullptr;  // the strategy, when it is that one
+    HoldQueue queue_;
+    DecisionLog log_;
+    RecordPool records_;
+    std::vector<Ticket*> released_;
+
+    // One call's state: its time and who may get the request at hand.
+    TimePoint at_{};
+    Seconds now_ = 0;
+    std::uint64_t admitted_ = 0;
+    pool::Pool::Candidates gathered_;
+    std::vector<BackendSlot> candidates_;
+    bool is_panic_ = false;
+    bool is_trial_ = false;
+    std::vector<Seconds> ahead_ = std::vector<Seconds>(kMaxBackends);
+    std::vector<std::uint64_t> answer_hashes_;
+    std::vector<std::uint32_t> answer_tokens_;
+    std::vector<prefix::StackDistance> distances_;
+    std::vector<prefix::Match> matches_ = std::vector<prefix::Match>(kMaxBackends);
+};
+
+}  // namespace prefix_router::routing

@@ -1,0 +1,179 @@
+#include <algorithm>
+
+#include "routing/chain.hpp"
+#include "routing/core.hpp"
+
+namespace prefix_router::routing {
+
+Record& Router::Core::open(Ticket& ticket) {
+    ticket.record_ = records_.take();
+    Record& record = *ticket.record_;
+    const prompt::PromptKey& key = ticket.ask().key;
+    const ModelState& model = fleet_.model(ticket.ask().model);
+    const double ratio = key.is_tokens ? 1.0 : model.ratio.bytes_per_token();
+    record.ticket = &ticket;
+    record.arrived = now_;
+    record.streams = ticket.ask().streams;
+    record.prompt_tokens = prompt_tokens(key, ratio);
+    tokens_of(key.ends, ratio, record.chain_tokens);
+    ticket.decision_.prompt_tokens = record.prompt_tokens;
+    return record;
+}
+
+Question Router::Core::question(const Record& record) const {
+    const Ask& ask = record.ticket->ask();
+    return {ask.key, record.chain(), record.prompt_tokens, ask.model, now_, {}};
+}
+
+const Decision& Router::Core::admit(Ticket& ticket, TimePoint now) {
+    begin(now);
+    const Record& record = open(ticket);
+    gather(record, Trials::Allowed);
+    if (candidates_.empty()) {
+        return refuse(ticket);
+    }
+    if (may_hold()) {
+        return admit_or_hold(ticket);
+    }
+    choose_and_send(ticket);
+    return ticket.decision();
+}
+
+const Decision& Router::Core::retry(Ticket& ticket, Outcome::Kind why, TimePoint now) {
+    begin(now);
+    Record& record = *ticket.record_;
+    leave_backend(record);
+    if (why != Outcome::Kind::ClientLeft) {
+        forget_prefix(record);
+    }
+    record.phase = Record::Phase::Admitted;
+    record.excluded.push_back(record.backend);
+    gather(record, Trials::Forbidden);
+    if (candidates_.empty()) {
+        refuse(ticket);
+    } else {
+        choose_and_send(ticket);
+        ticket.decision_.reason = Reason::Retried;
+    }
+    pump();
+    return ticket.decision();
+}
+
+const Decision& Router::Core::refuse(Ticket& ticket) {
+    ticket.decision_.action = Action::Refuse;
+    return ticket.decision();
+}
+
+void Router::Core::gather(const Record& record, Trials trials) {
+    pool_.candidates(record.ticket->ask().model, at_, gathered_);
+    const auto is_excluded = [&](BackendSlot slot) {
+        return !fleet_.has(slot) || std::find(record.excluded.begin(), record.excluded.end(),
+                                              slot) != record.excluded.end();
+    };
+    is_trial_ = trials == Trials::Allowed && !gathered_.trials.empty() &&
+                fleet_.has(gathered_.trials.front());
+    is_panic_ = gathered_.is_panic && !is_trial_;
+    if (is_trial_) {
+        candidates_.assign(1, gathered_.trials.front());
+        return;
+    }
+    std::erase_if(gathered_.usable, is_excluded);
+    if (is_panic_) {
+        pick_panic(record);
+        return;
+    }
+    candidates_.assign(gathered_.usable.begin(), gathered_.usable.end());
+    for (const BackendSlot slot : candidates_) {
+        if (pool_.find(slot)->health.returns() != fleet_.at(slot).seen_returns) {
+            backend_returned(slot);
+        }
+    }
+}
+
+// All that are equally little bad: one alone would drown.
+void Router::Core::pick_panic(const Record& /*record*/) {
+    candidates_.clear();
+    for (const BackendSlot slot : gathered_.usable) {
+        const std::uint64_t least = pool_.find(gathered_.usable.front())->health.badness();
+        if (pool_.find(slot)->health.badness() == least) {
+            candidates_.push_back(slot);
+        }
+    }
+}
+
+void Router::Core::choose_and_send(Ticket& ticket) {
+    send(ticket, strategy_->choose(question(*ticket.record_), candidates_));
+}
+
+void Router::Core::send(Ticket& ticket, Choice choice) {
+    Record& record = *ticket.record_;
+    const ModelState& model = fleet_.model(ticket.ask().model);
+    BackendState& state = fleet_.at(choice.backend);
+    pool::Backend& backend = *pool_.find(choice.backend);
+    if (adaptive_ != nullptr) {
+        record.match = adaptive_->match(choice.backend);
+    } else if (!ticket.ask().key.empty()) {
+        map_.match(record.chain(), {&choice.backend, 1}, matches_);
+        record.match = matches_[choice.backend.index()];
+    }
+    record.backend = choice.backend;
+    record.service =
+        ticket.ask().key.empty()
+            ? model.prefill.overhead()
+            : model.prefill.estimate(choice.backend, record.uncached(), record.prompt_tokens);
+    state.settle(now_);
+    const Tokens block = state.engine_block.size();
+    const Tokens cached = std::min(record.match.tokens, record.prompt_tokens - 1);
+    Decision& decision = ticket.decision_;
+    decision.action = Action::Send;
+    decision.backend = choice.backend;
+    decision.reason = is_trial_ ? Reason::Trial : is_panic_ ? Reason::Panic : choice.reason;
+    decision.expected_cached = cached / block * block;
+    decision.expected_wait = state.backlog.wait(now_) + record.service;
+    reserve(record, backend, state);
+    log_.record(ticket, strategy_->terms(), at_);
+}
+
+void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState& state) {
+    const Ask& ask = record.ticket->ask();
+    ModelState& model = fleet_.model(ask.model);
+    record.phase = Record::Phase::Prefill;
+    record.sent = now_;
+    record.first = 0;
+    if (!record.is_counted) {
+        record.is_counted = true;
+        model.arrivals.add(1, now_);
+        model.work.add(record.service, now_);
+    }
+    if (is_trial_) {
+        record.is_trial = true;
+        backend.health.begin_trial(at_);
+    }
+    note_companions(record, state.backlog);
+    state.backlog.push(record, now_);
+    state.backlog_changed(now_);
+    backend.in_flight += ask.sequences;
+    if (ask.key.empty()) {
+        return;
+    }
+    if (options_.learn_capacity && state.has_reported_cached) {
+        map_.distances(record.chain(), record.backend, distances_);
+        record.distances.assign(distances_);
+    }
+    map_.touch(record.chain(), record.backend);
+    map_.pin(record.chain(), record.backend);
+}
+
+// A first-byte time tells the prefill time of a request only if it was alone in prefill: on engines
+// that interleave, a companion stretches it. One of under a tenth of its work is let pass.
+void Router::Core::note_companions(Record& record, Backlog& backlog) {
+    constexpr double kNegligible = 0.1;
+    record.is_alone = backlog.pending() == 0;
+    for (Backlog::Entry* entry = backlog.first(); entry != nullptr; entry = entry->next) {
+        if (record.service > kNegligible * entry->service) {
+            Record::of(*entry).is_alone = false;
+        }
+    }
+}
+
+}  // namespace prefix_router::routing

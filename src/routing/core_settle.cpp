@@ -1,0 +1,177 @@
+#include <algorithm>
+
+#include "routing/chain.hpp"
+#include "routing/core.hpp"
+
+namespace prefix_router::routing {
+namespace {
+
+constexpr double kDecodeWeight = 0.02;
+constexpr double kEstimateSlack = 0.02;
+
+std::size_t blocks_within(const std::vector<std::uint32_t>& ends, double tokens) {
+    const auto after = std::upper_bound(
+        ends.begin(), ends.end(), tokens,
+        [](double wanted, std::uint32_t end) { return wanted < static_cast<double>(end); });
+    return static_cast<std::size_t>(after - ends.begin());
+}
+
+}  // namespace
+
+void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
+    begin(now);
+    Record& record = *ticket.record_;
+    if (record.phase != Record::Phase::Prefill) {
+        return;
+    }
+    record.phase = Record::Phase::Decode;
+    record.first = now_;
+    BackendState& state = fleet_.at(record.backend);
+    state.settle(now_);
+    if (record.streams) {
+        state.lanes.completed(record.service);
+    } else {
+        state.lanes.spoiled();
+    }
+    state.backlog.remove(record, now_);
+    state.backlog_changed(now_);
+    pump();
+}
+
+void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
+    begin(now);
+    Record& record = *ticket.record_;
+    if (record.phase == Record::Phase::Held) {
+        queue_.remove(record);
+        ticket.held_ = from_seconds(now_ - record.arrived);
+    } else if (record.phase != Record::Phase::Admitted) {
+        leave_backend(record);
+        switch (outcome.kind) {
+            case Outcome::Kind::Success:
+                learn(record, outcome);
+                remember_answer(record, outcome);
+                break;
+            case Outcome::Kind::Refused:
+            case Outcome::Kind::Failed:
+                forget_prefix(record);
+                break;
+            case Outcome::Kind::ClientLeft:
+                break;
+        }
+    }
+    std::erase(released_, &ticket);
+    records_.give_back(std::move(ticket.record_));
+    pump();
+}
+
+// Gives back what reserve() took, but for the map's blocks.
+void Router::Core::leave_backend(Record& record) {
+    BackendState& state = fleet_.at(record.backend);
+    pool::Backend& backend = *pool_.find(record.backend);
+    if (record.place != Backlog::Entry::Place::None) {
+        state.settle(now_);
+        state.lanes.spoiled();
+        state.backlog.remove(record, now_);
+        state.backlog_changed(now_);
+    }
+    backend.in_flight -= record.ticket->ask().sequences;
+    if (record.is_trial) {
+        record.is_trial = false;
+        backend.health.abandon_trial();  // a verdict came through the pool, or there is none
+    }
+    if (!record.ticket->ask().key.empty()) {
+        map_.unpin(record.chain(), record.backend);
+    }
+}
+
+// The backend has no prefix that it did not have before.
+void Router::Core::forget_prefix(const Record& record) {
+    if (!record.ticket->ask().key.empty()) {
+        map_.erase(record.chain(), record.backend, record.match.blocks);
+    }
+}
+
+// The engine frees the blocks now, the prompt's and the answer's: they are the youngest.
+void Router::Core::remember_answer(const Record& record, const Outcome& outcome) {
+    const prompt::PromptKey& key = record.ticket->ask().key;
+    if (key.empty()) {
+        return;
+    }
+    map_.touch(record.chain(), record.backend);
+    if (outcome.answer_hashes.empty()) {
+        return;
+    }
+    // The answer follows the last message; fields that templates render behind it do not come
+    // before it in the next turn.
+    const std::size_t before = key.history.hash != 0 ? key.history.blocks : key.size();
+    const auto kept = static_cast<std::ptrdiff_t>(std::min(before, key.size()));
+    answer_hashes_.assign(key.hashes.begin(), key.hashes.begin() + kept);
+    answer_hashes_.insert(answer_hashes_.end(), outcome.answer_hashes.begin(),
+                          outcome.answer_hashes.end());
+    answer_tokens_.assign(record.chain_tokens.begin(), record.chain_tokens.begin() + kept);
+    const ModelState& model = fleet_.model(record.ticket->ask().model);
+    tokens_of(outcome.answer_ends, key.is_tokens ? 1.0 : model.ratio.bytes_per_token(),
+              answer_tokens_);
+    map_.touch({answer_hashes_, answer_tokens_}, record.backend);
+}
+
+void Router::Core::learn(const Record& record, const Outcome& outcome) {
+    const Ask& ask = record.ticket->ask();
+    ModelState& model = fleet_.model(ask.model);
+    if (record.streams && record.first > 0) {
+        model.decode += kDecodeWeight * ((now_ - record.first) - model.decode);
+    }
+    if (ask.key.empty()) {
+        return;
+    }
+    const Tokens prompt = outcome.reported_prompt.value_or(record.prompt_tokens);
+    if (!ask.key.is_tokens && outcome.reported_prompt) {
+        model.ratio.learn(ask.key.total, prompt);
+    }
+    if (outcome.reported_cached) {
+        learn_cache(record, prompt, *outcome.reported_cached);
+    }
+    if (record.is_alone && record.streams && record.first > 0) {
+        const Tokens cached = outcome.reported_cached.value_or(record.match.tokens);
+        model.prefill.learn(record.backend, {std::max<Tokens>(1, prompt - cached), prompt,
+                                             record.first - record.sent});
+    }
+}
+
+void Router::Core::learn_cache(const Record& record, Tokens prompt, Tokens cached) {
+    BackendState& state = fleet_.at(record.backend);
+    state.has_reported_cached = true;
+    state.engine_block.learn(cached);
+    if (state.flush.learn(record.match.tokens, cached)) {
+        map_.clear_backend(record.backend);
+    }
+    if (!options_.learn_capacity) {
+        return;
+    }
+    bool has_changed = cached > 0 && state.capacity.confirm();
+    if (!record.distances.empty()) {
+        // Reports count the engine's tokens in its own blocks, the chain counts estimates.
+        const bool is_exact = record.ticket->ask().key.is_tokens;
+        const double scale = static_cast<double>(record.prompt_tokens) /
+                             static_cast<double>(std::max<Tokens>(1, prompt));
+        const double tokens = static_cast<double>(cached) * scale;
+        const double slack =
+            is_exact ? 0.0
+                     : kEstimateSlack * tokens + static_cast<double>(state.engine_block.size());
+        CapacityLearner::Report report;
+        report.expected_blocks = record.match.blocks;
+        report.actual_blocks = blocks_within(record.chain_tokens, tokens);
+        if (report.actual_blocks < report.expected_blocks) {
+            report.actual_blocks = std::min<std::size_t>(
+                report.expected_blocks, blocks_within(record.chain_tokens, tokens + slack));
+        }
+        report.most_blocks = blocks_within(record.chain_tokens,
+                                           static_cast<double>(record.prompt_tokens - 1) - slack);
+        has_changed |= state.capacity.learn(report, record.distances);
+    }
+    if (has_changed) {
+        map_.set_capacity(record.backend, state.capacity.believed());
+    }
+}
+
+}  // namespace prefix_router::routing

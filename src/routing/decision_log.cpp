@@ -1,0 +1,46 @@
+#include "routing/decision_log.hpp"
+
+#include <algorithm>
+
+namespace prefix_router::routing {
+
+DecisionLog::DecisionLog(std::size_t kept) : ring_(kept) {
+    for (ExplainedDecision& entry : ring_) {
+        entry.candidates.reserve(kMostCandidates);
+    }
+}
+
+void DecisionLog::record(const Ticket& ticket, std::span<const CostTerms> terms, TimePoint now) {
+    if (ring_.empty()) {
+        return;
+    }
+    ExplainedDecision& entry = ring_[next_];
+    next_ = (next_ + 1) % ring_.size();
+    count_ = std::min(count_ + 1, ring_.size());
+    entry.request = ticket.ask().id;
+    entry.at = now;
+    entry.model = ticket.ask().model;
+    entry.key_blocks = ticket.ask().key.size();
+    entry.decision = ticket.decision();
+    entry.held = ticket.held();
+    entry.candidates.resize(std::min(terms.size(), kMostCandidates));
+    const BackendSlot chosen = ticket.decision().backend;
+    std::partial_sort_copy(terms.begin(), terms.end(), entry.candidates.begin(),
+                           entry.candidates.end(), [&](const CostTerms& a, const CostTerms& b) {
+                               const bool a_chosen = a.backend == chosen;
+                               const bool b_chosen = b.backend == chosen;
+                               return a_chosen != b_chosen ? a_chosen : a.total < b.total;
+                           });
+}
+
+std::vector<ExplainedDecision> DecisionLog::newest(std::size_t limit) const {
+    std::vector<ExplainedDecision> out;
+    const std::size_t wanted = std::min(limit, count_);
+    out.reserve(wanted);
+    for (std::size_t i = 1; i <= wanted; ++i) {
+        out.push_back(ring_[(next_ + ring_.size() - i) % ring_.size()]);
+    }
+    return out;
+}
+
+}  // namespace prefix_router::routing

@@ -1,0 +1,51 @@
+#include "routing/fleet.hpp"
+
+namespace prefix_router::routing {
+
+void BackendState::settle(Seconds now) {
+    if (backlog.settle(now)) {
+        lanes.spoiled();  // predicted, not seen
+        backlog_changed(now);
+    }
+}
+
+void BackendState::backlog_changed(Seconds now) {
+    lanes.pending_changed(backlog.pending(), now);
+    if (!has_fixed_lanes) {
+        backlog.set_lanes(static_cast<double>(lanes.lanes()));
+    }
+}
+
+BackendState& Fleet::add(BackendSlot slot) {
+    if (slot.index() >= backends_.size()) {
+        backends_.resize(slot.index() + 1);
+    }
+    backends_[slot.index()] = std::make_unique<BackendState>();
+    return *backends_[slot.index()];
+}
+
+void Fleet::remove(BackendSlot slot) {
+    backends_[slot.index()].reset();
+    for (const auto& model : models_) {
+        if (model) {
+            model->prefill.forget(slot);
+        }
+    }
+}
+
+ModelState& Fleet::model(ModelId id) {
+    if (id.index() >= models_.size()) {
+        models_.resize(id.index() + 1);
+    }
+    auto& model = models_[id.index()];
+    if (!model) {
+        model = std::make_unique<ModelState>();
+    }
+    return *model;
+}
+
+const ModelState* Fleet::find_model(ModelId id) const {
+    return id.index() < models_.size() ? models_[id.index()].get() : nullptr;
+}
+
+}  // namespace prefix_router::routing

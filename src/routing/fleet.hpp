@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "prefix_router/base/clock.hpp"
+#include "prefix_router/base/ids.hpp"
+
+#include "routing/backlog.hpp"
+#include "routing/learning/capacity_learner.hpp"
+#include "routing/learning/lane_learner.hpp"
+#include "routing/learning/prefill_model.hpp"
+#include "routing/learning/rate_average.hpp"
+#include "routing/learning/report_watch.hpp"
+#include "routing/learning/token_ratio.hpp"
+
+namespace prefix_router::routing {
+
+/// What is believed about one backend, over all its models.
+struct BackendState {
+    Backlog backlog;
+    LaneLearner lanes;
+    CapacityLearner capacity;
+    FlushDetector flush;
+    EngineBlock engine_block;
+    bool has_fixed_lanes = false;
+    bool has_reported_cached = false;
+    Tokens scraped_capacity = 0;     ///< the last one seen
+    std::uint32_t seen_returns = 0;  ///< pool::Health::returns() already acted on
+
+    /// Takes non-streaming answers' prefills as done whose expected time is over.
+    void settle(Seconds now);
+    /// After any change of the backlog.
+    void backlog_changed(Seconds now);
+};
+
+/// What is believed about one model, over its fleet.
+struct ModelState {
+    PrefillModel prefill;
+    TokenRatio ratio;
+    RateAverage arrivals;
+    RateAverage work;
+    Seconds decode = 5.0;  ///< mean time from first byte to end
+};
+
+/// The learned state by slot and by model. Models come from the pool's table, so it is bounded.
+class Fleet {
+  public:
+    BackendState& add(BackendSlot slot);
+    void remove(BackendSlot slot);
+    BackendState& at(BackendSlot slot) { return *backends_[slot.index()]; }
+    const BackendState& at(BackendSlot slot) const { return *backends_[slot.index()]; }
+    bool has(BackendSlot slot) const {
+        return slot.index() < backends_.size() && backends_[slot.index()] != nullptr;
+    }
+
+    ModelState& model(ModelId id);
+    const ModelState* find_model(ModelId id) const;
+
+  private:
+    std::vector<std::unique_ptr<BackendState>> backends_;
+    std::vector<std::unique_ptr<ModelState>> models_;
+};
+
+}  // namespace prefix_router::routing

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace prefix_router::routing {
+
+/// The median of the last `size` samples. Adding is O(1); the median costs O(size) and is asked for
+/// rarely. Not thread-safe.
+class MedianWindow {
+  public:
+    explicit MedianWindow(std::size_t size) : size_(size) {}
+
+    void add(double sample);
+    std::size_t count() const { return samples_.size(); }
+    /// The upper median; `otherwise` when there are no samples.
+    double median(double otherwise) const;
+
+  private:
+    std::size_t size_;
+    std::size_t next_ = 0;
+    std::vector<double> samples_;
+};
+
+}  // namespace prefix_router::routing

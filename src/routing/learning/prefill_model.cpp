@@ -1,0 +1,131 @@
+#include "routing/learning/prefill_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace prefix_router::routing {
+namespace {
+
+constexpr Tokens kSmallBelow = 512;
+constexpr Tokens kLargeFrom = 1024;
+constexpr Seconds kMostOverhead = 0.5;
+constexpr Seconds kLeast = 0.001;
+constexpr std::size_t kPoints = 256;
+constexpr std::size_t kBackendPoints = 32;
+constexpr std::size_t kFewestForFactor = 16;
+constexpr std::size_t kFewestForFit = 8;
+constexpr std::size_t kFitEveryUntil = 60;
+constexpr std::size_t kFitEvery = 10;
+constexpr int kRounds = 8;
+constexpr double kLeastPerThousand = 1e-3;
+
+}  // namespace
+
+PrefillModel::Point PrefillModel::point(Tokens uncached, Tokens prompt) {
+    const double tokens = static_cast<double>(std::max<Tokens>(1, uncached)) / 1e3;
+    return {tokens, tokens * (static_cast<double>(prompt) / 1e3 - tokens / 2), 0.0};
+}
+
+Seconds PrefillModel::estimate(BackendSlot backend, Tokens uncached, Tokens prompt) const {
+    return std::max(kLeast, overhead_ + factor(backend) * expected(point(uncached, prompt)));
+}
+
+void PrefillModel::learn(BackendSlot backend, const Sample& sample) {
+    if (sample.uncached < kSmallBelow) {
+        small_.add(sample.measured);
+        overhead_ = std::min(kMostOverhead, small_.median(overhead_));
+    } else if (sample.uncached >= kLargeFrom) {
+        Point large = point(sample.uncached, sample.prompt);
+        large.seconds = std::max(1e-4, sample.measured - overhead_);
+        learn_large(backend, large);
+    }
+}
+
+void PrefillModel::learn_large(BackendSlot backend, const Point& large) {
+    if (points_.size() < kPoints) {
+        points_.push_back(large);
+    } else {
+        points_[next_point_] = large;
+    }
+    next_point_ = (next_point_ + 1) % kPoints;
+    ++learned_;
+
+    if (backend.index() >= backend_points_.size()) {
+        backend_points_.resize(backend.index() + 1);
+        backend_counts_.resize(backend.index() + 1);
+        factors_.resize(backend.index() + 1, 1.0);
+    }
+    auto& own = backend_points_[backend.index()];
+    if (!own) {
+        own = std::make_unique<std::vector<Point>>();
+    }
+    std::size_t& count = backend_counts_[backend.index()];
+    if (own->size() < kBackendPoints) {
+        own->push_back(large);
+    } else {
+        (*own)[count % kBackendPoints] = large;
+    }
+    ++count;
+
+    if (points_.size() >= kFewestForFit &&
+        (learned_ <= kFitEveryUntil || learned_ % kFitEvery == 0)) {
+        fit();
+    }
+    if (count >= kFewestForFactor && count % 4 == 0) {
+        refresh_factor(backend);
+    }
+}
+
+void PrefillModel::fit() {
+    for (int round = 0; round < kRounds; ++round) {
+        fit_round();
+    }
+}
+
+// One round of iteratively reweighted least squares: weights 1/|residual| turn squares into
+// absolute deviations (Schlossmacher 1973); the division by sqrt(tokens + product) keeps the few
+// longest prompts from deciding alone.
+void PrefillModel::fit_round() {
+    double s11 = 0, s12 = 0, s22 = 0, t1 = 0, t2 = 0;
+    for (const Point& p : points_) {
+        const double residual = std::abs(p.seconds - expected(p));
+        const double weight = 1.0 / std::max(0.02, residual) / std::sqrt(p.tokens + p.product);
+        s11 += weight * p.tokens * p.tokens;
+        s12 += weight * p.tokens * p.product;
+        s22 += weight * p.product * p.product;
+        t1 += weight * p.tokens * p.seconds;
+        t2 += weight * p.product * p.seconds;
+    }
+    const double determinant = s11 * s22 - s12 * s12;
+    if (determinant > 1e-9 * s11 * s22) {
+        a_ = (t1 * s22 - t2 * s12) / determinant;
+        b_ = (t2 * s11 - t1 * s12) / determinant;
+    }
+    if (b_ < 0) {
+        a_ = t1 / s11;
+        b_ = 0;
+    } else if (a_ < kLeastPerThousand) {
+        a_ = kLeastPerThousand;
+        b_ = t2 / s22;
+    }
+}
+
+void PrefillModel::refresh_factor(BackendSlot backend) {
+    MedianWindow ratios(kBackendPoints);
+    for (const Point& p : *backend_points_[backend.index()]) {
+        ratios.add(p.seconds / expected(p));
+    }
+    const double ratio = ratios.median(1.0);
+    const bool is_like_fleet = ratio > 0.71 && ratio < 1.4;
+    factors_[backend.index()] = is_like_fleet ? 1.0 : std::clamp(ratio, 0.125, 8.0);
+}
+
+void PrefillModel::forget(BackendSlot backend) {
+    if (backend.index() < backend_points_.size()) {
+        backend_points_[backend.index()].reset();
+        backend_counts_[backend.index()] = 0;
+        factors_[backend.index()] = 1.0;
+    }
+}
+
+}  // namespace prefix_router::routing

@@ -1,0 +1,37 @@
+#include "routing/learning/report_watch.hpp"
+
+#include <numeric>
+
+namespace prefix_router::routing {
+namespace {
+
+constexpr Tokens kSureBelief = 1'000;
+constexpr std::uint32_t kDenialsToDrop = 3;
+constexpr Tokens kLargestBlock = 1'024;
+constexpr std::uint32_t kReportsToBelieve = 4;
+
+}  // namespace
+
+bool FlushDetector::learn(Tokens believed, Tokens reported) {
+    if (reported > 0) {
+        denied_ = 0;
+    } else if (believed > kSureBelief && ++denied_ >= kDenialsToDrop) {
+        denied_ = 0;
+        return true;
+    }
+    return false;
+}
+
+void EngineBlock::learn(Tokens reported) {
+    if (reported > 0) {
+        divisor_ = std::gcd(divisor_, reported);
+        ++reports_;
+    }
+}
+
+Tokens EngineBlock::size() const {
+    const bool is_believed = reports_ >= kReportsToBelieve && divisor_ <= kLargestBlock;
+    return is_believed ? divisor_ : 1;
+}
+
+}  // namespace prefix_router::routing

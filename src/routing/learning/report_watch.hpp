@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "prefix_router/base/ids.hpp"
+
+namespace prefix_router::routing {
+
+/// Notices from reports of cached tokens that a backend was restarted or its cache flushed: three
+/// answers running with over 1,000 tokens believed and none found.
+class FlushDetector {
+  public:
+    /// True when the backend's map should be dropped.
+    bool learn(Tokens believed, Tokens reported);
+
+  private:
+    std::uint32_t denied_ = 0;
+};
+
+/// The engine's block size: engines report cached tokens in whole blocks, so it divides every
+/// report. 1 until four reports agree on something larger, and on engines that count by the token.
+class EngineBlock {
+  public:
+    void learn(Tokens reported);
+    Tokens size() const;
+
+  private:
+    Tokens divisor_ = 0;
+    std::uint32_t reports_ = 0;
+};
+
+}  // namespace prefix_router::routing

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include <boost/intrusive/set.hpp>
+
+#include "prefix_router/prefix/prefix_map.hpp"
+#include "prefix_router/routing/router.hpp"
+
+#include "routing/backlog.hpp"
+#include "routing/learning/distance_profile.hpp"
+
+namespace prefix_router::routing {
+
+/// Where a held request stands in the queue: smallest first. Priority classes and fairness between
+/// tenants are further leading keys.
+struct HoldKey {
+    Seconds due = 0;  ///< own prefill + age * arrival: ageing shifts all keys alike, so it is fixed
+    std::uint64_t order = 0;  ///< arrival order breaks ties
+
+    friend auto operator<=>(const HoldKey&, const HoldKey&) = default;
+};
+
+/// The Router's bookkeeping of one request. Pooled: its vectors keep their memory.
+struct Ticket::Record : Backlog::Entry, boost::intrusive::set_base_hook<> {
+    enum class Phase : std::uint8_t { Admitted, Held, Prefill, Decode, Ended };
+
+    Ticket* ticket = nullptr;
+    Phase phase = Phase::Admitted;
+    Seconds arrived = 0;
+    std::vector<std::uint32_t> chain_tokens;  ///< tokens up to the end of each block of the key
+    Tokens prompt_tokens = 0;
+    std::vector<BackendSlot> excluded;  ///< failed or refused this request
+
+    // While held.
+    HoldKey key;
+    BackendSlot wants;      ///< the backend it chose last
+    Seconds wants_own = 0;  ///< its own prefill time there
+
+    // Since it was sent.
+    BackendSlot backend;
+    Seconds sent = 0;
+    Seconds first = 0;
+    prefix::Match match;
+    DistanceProfile distances;
+    bool is_alone = false;  ///< alone in prefill on its backend since dispatch: a clean sample
+    bool is_trial = false;
+    bool is_counted = false;  ///< in the fleet's arrival rate, once over all retries
+
+    prefix::Chain chain() const { return {ticket->ask().key.hashes, chain_tokens}; }
+    Tokens uncached() const { return std::max<Tokens>(1, prompt_tokens - match.tokens); }
+    /// Ready for another request, with the memory of its vectors.
+    void reset();
+    static Record& of(Backlog::Entry& entry) { return static_cast<Record&>(entry); }
+
+    friend bool operator<(const Record& a, const Record& b) { return a.key < b.key; }
+};
+
+using Record = Ticket::Record;
+
+}  // namespace prefix_router::routing
