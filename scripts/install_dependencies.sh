@@ -1,0 +1,69 @@
+#!/bin/bash
+# Installs what building and testing needs, from the distribution: Debian 12, Debian 13 or Ubuntu 24.04.
+# As root or with sudo. Does nothing when nothing is missing.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+packages=(
+    ca-certificates ccache clang-format-19 cmake curl g++ git ninja-build python3 python3-venv
+    libbenchmark-dev libcli11-dev libgmock-dev libgtest-dev liblzma-dev libspdlog-dev libssl-dev
+    libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev
+)
+
+distribution() {
+    (. /etc/os-release 2>/dev/null && echo "${ID:-unknown} ${VERSION_ID:-}") || echo "unknown"
+}
+
+case "$(distribution)" in
+    "debian 12") boost=libboost1.81-dev ;; # its libboost-dev is 1.74, too old
+    "debian 13" | "ubuntu 24.04") boost=libboost-dev ;;
+    *)
+        fail "this script knows Debian 12, Debian 13 and Ubuntu 24.04, not '$(distribution)'." \
+            "Install these, or what they are called here, and Boost 1.81 or newer, then run" \
+            "scripts/build.sh: ${packages[*]}"
+        ;;
+esac
+
+is_installed() {
+    [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null) == ii* ]]
+}
+
+missing=()
+for package in "${packages[@]}" "$boost"; do
+    is_installed "$package" || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+    echo "dependencies: nothing is missing"
+    exit 0
+fi
+
+as_root=()
+if ((EUID != 0)); then
+    command -v sudo >/dev/null ||
+        fail "missing: ${missing[*]}. Run this script as root, or install sudo."
+    as_root=(sudo)
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+apt() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -q \
+        -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null >"$log" 2>&1
+}
+
+say "refreshing the package lists"
+apt update || echo "apt-get update failed; trying with the lists that are there" >&2
+
+# Debian 12 cannot have both Boosts' headers.
+if [[ $boost == libboost1.81-dev ]] && is_installed libboost1.74-dev; then
+    apt install -s --no-install-recommends "${missing[@]}" || true
+    echo "libboost1.81-dev replaces: $(awk '/^Remv/ {printf "%s ", $2}' "$log")"
+fi
+
+say "installing ${#missing[@]} packages and what they depend on: ${missing[*]}"
+if ! apt install --no-install-recommends "${missing[@]}"; then
+    tail -n 20 "$log" >&2
+    fail "apt-get could not install them; the lines above say why"
+fi
+say "dependencies are installed"
