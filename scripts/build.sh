@@ -16,11 +16,12 @@ jobs=$(jobs_for_this_machine)
 
 cd "$root"
 say "configuring $preset"
-cmake --preset "$preset" >"$root/.configure.log" 2>&1 || {
-    cat "$root/.configure.log" >&2
+log=build/$preset.configure.log
+mkdir -p build
+cmake --preset "$preset" >"$log" 2>&1 || {
+    cat "$log" >&2
     fail "cmake could not configure the build; is something missing? scripts/install_dependencies.sh"
 }
-rm -f "$root/.configure.log"
 say "building $preset, $jobs at a time"
 NINJA_STATUS="[%f/%t, %es] " cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"}
 say "built: build/$preset/bin"
