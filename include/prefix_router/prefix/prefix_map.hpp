@@ -39,6 +39,11 @@ class PrefixMap {
     struct Options {
         std::size_t memory_bytes = std::size_t{256} << 20;
         double ghost_factor = 8.0;  ///< ghosts kept up to this multiple of the capacity; 1 = none
+        /// Residency and distances are exact to capacity / resolution tokens (ghosts: to
+        /// distance * 4 / resolution); more costs memory and nothing else.
+        std::uint32_t resolution = 1024;
+        /// Touches after which a backend's stamps are renumbered; tests lower it.
+        std::uint32_t renumber_after = std::uint32_t{1} << 30;
     };
 
     explicit PrefixMap(Options options);
@@ -66,7 +71,9 @@ class PrefixMap {
     void touch(const Chain& chain, BackendSlot backend);
 
     /// Forgets blocks [from, end) of the chain on this backend, ghosts included (a dispatch that
-    /// failed, a hit that was denied).
+    /// failed, a hit that was denied). Blocks that are pinned stay, since a request in flight is
+    /// about to compute them: unpin the failed request before. Longer chains through the erased
+    /// blocks are not visited: their ends may be believed cached until they age or are touched.
     void erase(const Chain& chain, BackendSlot backend, std::size_t from);
 
     /// Pins / unpins the chain: its blocks are used by a request in flight there. Pairs exactly.

@@ -1,0 +1,297 @@
+#include "prefix/table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace prefix_router::prefix {
+namespace {
+
+/// Blocks whose slots are fetched ahead of the one in work: hides the memory latency of the table.
+constexpr std::size_t kAhead = 8;
+constexpr std::size_t kNoBackend = ~std::size_t{0};
+
+}  // namespace
+
+PrefixMap::Table::Table(const Options& options)
+    : options_(options),
+      slots_(options.memory_bytes),
+      level_(options.ghost_factor),
+      purged_(kNoBackend) {}
+
+void PrefixMap::Table::add_backend(std::size_t backend, Tokens capacity) {
+    if (backend >= kMaxBackends) {
+        return;
+    }
+    if (backend >= histories_.size()) {
+        histories_.resize(backend + 1);
+        residency_.resize(backend + 1);
+    }
+    if (histories_[backend] == nullptr) {
+        histories_[backend] = std::make_unique<History>();
+    }
+    remove_backend(backend);
+    histories_[backend]->is_present = true;
+    share_out_buckets();
+    set_capacity(backend, capacity);
+}
+
+void PrefixMap::Table::remove_backend(std::size_t backend) {
+    History* history = present(backend);
+    if (history == nullptr) {
+        return;
+    }
+    if (history->pinned_copies > 0) {
+        purge(backend);
+    }
+    clear_backend(backend);
+    history->is_present = false;
+    residency_[backend] = Residency{};
+    share_out_buckets();
+}
+
+void PrefixMap::Table::clear_backend(std::size_t backend) {
+    if (History* history = present(backend)) {
+        history->timeline.clear();
+        history->activity.clear();
+        held_ -= history->held;
+        history->held = 0;
+        settle(backend);
+    }
+}
+
+void PrefixMap::Table::set_capacity(std::size_t backend, Tokens capacity) {
+    if (History* history = present(backend)) {
+        history->capacity = std::max<Tokens>(0, capacity);
+        history->timeline.shape(history->capacity, options_.resolution);
+        settle(backend);
+    }
+}
+
+Tokens PrefixMap::Table::capacity(std::size_t backend) const {
+    const History* history = present(backend);
+    return history == nullptr ? 0 : history->capacity;
+}
+
+void PrefixMap::Table::touch(const Chain& chain, std::size_t backend) {
+    History* history = present(backend);
+    if (history == nullptr) {
+        return;
+    }
+    history->activity.note(now_, window_, history->timeline);
+    const std::size_t blocks = chain.hashes.size();
+    for (std::size_t block = blocks; block-- > 0;) {
+        if (block >= kAhead) {
+            slots_.prefetch(key_of(chain.hashes[block - kAhead]));
+        }
+        touch_block(key_of(chain.hashes[block]), tokens_of(chain, block), backend);
+    }
+    if (history->timeline.newest() > options_.renumber_after) {
+        renumber(backend);
+    }
+    settle(backend);
+    sweep(blocks);
+}
+
+void PrefixMap::Table::touch_block(std::uint64_t key, std::uint32_t tokens, std::size_t backend) {
+    History& history = *histories_[backend];
+    Timeline& timeline = history.timeline;
+    Slot* slot = slots_.find(key);
+    std::uint64_t* word = find_copy(slot, backend);
+    if (word == nullptr) {
+        const Timeline::Stamp stamp = timeline.push(tokens);
+        if (put(slot, key, Copy::make(backend, tokens, stamp))) {
+            ++history.held;
+            ++held_;
+        } else {
+            timeline.take(timeline.sequence(stamp), tokens);
+        }
+        return;
+    }
+    const Copy copy(*word);
+    const Timeline::Sequence sequence = timeline.sequence(copy.stamp());
+    if (sequence >= timeline.oldest()) {
+        timeline.take(sequence, copy.tokens());
+    } else if (sequence < timeline.first()) {
+        ++history.held;
+        ++held_;
+    }
+    if (copy.pins() != 0) {
+        history.pinned += Tokens{tokens} - Tokens{copy.tokens()};
+    }
+    *word = copy.with_tokens(tokens).with_stamp(timeline.push(tokens)).word();
+}
+
+void PrefixMap::Table::erase(const Chain& chain, std::size_t backend, std::size_t from) {
+    History* history = present(backend);
+    if (history == nullptr) {
+        return;
+    }
+    for (std::size_t block = chain.hashes.size(); block-- > from;) {
+        const std::uint64_t key = key_of(chain.hashes[block]);
+        Slot* slot = slots_.find(key);
+        std::uint64_t* word = find_copy(slot, backend);
+        if (word != nullptr && Copy(*word).pins() == 0) {
+            uncount(Copy(*word));
+            remove_copy(slot, word);
+        }
+    }
+    settle(backend);
+}
+
+Tokens PrefixMap::Table::resident(std::size_t backend) const {
+    const History* history = present(backend);
+    return history == nullptr ? 0 : history->timeline.resident();
+}
+
+void PrefixMap::Table::tick(double now, double window) {
+    now_ = std::max(now_, now);
+    window_ = window;
+    if (now_ > time_step_began_ + window / 256) {
+        time_step_began_ = now_;
+        ++time_step_;
+    }
+}
+
+Tokens PrefixMap::Table::working_set(std::size_t backend) const {
+    const History* history = present(backend);
+    if (history == nullptr) {
+        return 0;
+    }
+    if (history->working_set_at != time_step_) {
+        history->working_set_at = time_step_;
+        history->working_set = history->activity.tokens_since(now_ - window_, history->timeline);
+    }
+    return history->working_set;
+}
+
+std::uint32_t PrefixMap::Table::tokens_of(const Chain& chain, std::size_t block) {
+    const std::uint32_t end = chain.tokens[block];
+    const std::uint32_t begin = block == 0 ? 0 : chain.tokens[block - 1];
+    return end > begin ? std::min(end - begin, Copy::kMaxTokens) : 0;
+}
+
+PrefixMap::Table::History* PrefixMap::Table::present(std::size_t backend) {
+    return const_cast<History*>(std::as_const(*this).present(backend));
+}
+
+const PrefixMap::Table::History* PrefixMap::Table::present(std::size_t backend) const {
+    if (backend >= histories_.size() || histories_[backend] == nullptr ||
+        !histories_[backend]->is_present) {
+        return nullptr;
+    }
+    return histories_[backend].get();
+}
+
+std::uint64_t* PrefixMap::Table::find_copy(Slot* slot, std::size_t backend) {
+    return const_cast<std::uint64_t*>(std::as_const(*this).find_copy(slot, backend));
+}
+
+const std::uint64_t* PrefixMap::Table::find_copy(const Slot* slot, std::size_t backend) const {
+    if (slot == nullptr) {
+        return nullptr;
+    }
+    if (!is_set(slot->word)) {
+        return Copy::backend_of(slot->word) == backend ? &slot->word : nullptr;
+    }
+    const std::span<const std::uint64_t> copies = sets_.view(slot->word);
+    const auto found =
+        std::lower_bound(copies.begin(), copies.end(), Copy::make(backend, 0, 0).word());
+    const bool is_there = found != copies.end() && Copy::backend_of(*found) == backend;
+    return is_there ? &*found : nullptr;
+}
+
+/// Adds a copy to the block's slot (nullptr: it has none yet). False: there is no memory.
+bool PrefixMap::Table::put(Slot* slot, std::uint64_t key, Copy copy) {
+    if (slot == nullptr) {
+        slot = insert_slot(key);
+        if (slot != nullptr) {
+            slot->word = copy.word();
+        }
+        return slot != nullptr;
+    }
+    const std::size_t most = options_.memory_bytes - options_.memory_bytes / 32;
+    const Growth growth = memory_bytes() < most ? Growth::Allowed : Growth::Forbidden;
+    std::uint64_t word = is_set(slot->word) ? sets_.add(slot->word, copy.word(), growth)
+                                            : sets_.pair(slot->word, copy.word(), growth);
+    if (word == 0) {
+        word = displace(slot->word, copy);
+    }
+    if (word != 0) {
+        slot->word = word;
+    }
+    return word != 0;
+}
+
+/// Without memory for one more copy of a block: the copy that is oldest relative to its backend's
+/// capacity makes room. 0: all are pinned.
+std::uint64_t PrefixMap::Table::displace(std::uint64_t word, Copy copy) {
+    const std::span<const std::uint64_t> copies =
+        is_set(word) ? std::as_const(sets_).view(word) : std::span<const std::uint64_t>(&word, 1);
+    std::size_t victim = copies.size();
+    double oldest = -1;
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        const Copy other(copies[i]);
+        const History& history = *histories_[other.backend()];
+        const auto sequence = history.timeline.sequence(other.stamp());
+        const bool is_alive = sequence >= history.timeline.oldest();
+        const double age = is_alive ? static_cast<double>(history.timeline.after(sequence)) /
+                                          static_cast<double>(history.capacity + 1)
+                                    : 1e9;
+        if (other.pins() == 0 && age > oldest) {
+            oldest = age;
+            victim = i;
+        }
+    }
+    if (victim == copies.size()) {
+        return 0;
+    }
+    const Copy displaced(copies[victim]);
+    uncount(displaced);
+    if (present(displaced.backend()) != nullptr) {
+        settle(displaced.backend());
+    }
+    if (!is_set(word)) {
+        return copy.word();
+    }
+    const std::uint64_t rest = sets_.erase(word, victim);
+    return is_set(rest) ? sets_.add(rest, copy.word(), Growth::Forbidden)
+                        : sets_.pair(rest, copy.word(), Growth::Forbidden);
+}
+
+void PrefixMap::Table::remove_copy(Slot* slot, const std::uint64_t* word) {
+    if (!is_set(slot->word)) {
+        slots_.remove(slot);
+        return;
+    }
+    const auto position = static_cast<std::size_t>(word - sets_.view(slot->word).data());
+    slot->word = sets_.erase(slot->word, position);
+}
+
+/// Takes a copy that is about to go out of its backend's sums.
+void PrefixMap::Table::uncount(Copy copy) {
+    History& history = *histories_[copy.backend()];
+    const Timeline::Sequence sequence = history.timeline.sequence(copy.stamp());
+    if (sequence >= history.timeline.oldest()) {
+        history.timeline.take(sequence, copy.tokens());
+    }
+    if (sequence >= history.timeline.first()) {
+        --history.held;
+        --held_;
+    }
+}
+
+/// After any change of a timeline: trims it and publishes what match() needs.
+void PrefixMap::Table::settle(std::size_t backend) {
+    History& history = *histories_[backend];
+    Timeline& timeline = history.timeline;
+    const double factor = std::min(options_.ghost_factor, level_);
+    timeline.settle(static_cast<Tokens>(
+        std::min(factor * static_cast<double>(history.capacity), double{Timeline::kMostTokens})));
+    residency_[backend] = Residency{timeline.parity(), timeline.cutoff(), timeline.first()};
+    history.working_set_at = 0;
+    const std::size_t bytes = timeline.bytes() + history.activity.bytes() + sizeof(History);
+    history_bytes_ += bytes - history.bytes;
+    history.bytes = bytes;
+}
+
+}  // namespace prefix_router::prefix
