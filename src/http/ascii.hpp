@@ -6,21 +6,44 @@
 
 namespace prefix_router::http {
 
-/// Character classes of RFC 9110 section 5.6, independent of the locale.
-inline constexpr std::array<bool, 256> kIsTokenCharacter = [] {
-    std::array<bool, 256> table{};
-    for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789")) {
-        table[static_cast<unsigned char>(c)] = true;
+/// A set of bytes, independent of the locale.
+class CharacterSet {
+  public:
+    /// Letters, digits and `others`.
+    static constexpr CharacterSet alphanumeric_and(std::string_view others) {
+        CharacterSet set;
+        for (const char c : others) {
+            set.members_[static_cast<unsigned char>(c)] = true;
+        }
+        for (std::size_t c = 'a'; c <= 'z'; ++c) {
+            set.members_[c] = true;
+            set.members_[c - 'a' + 'A'] = true;
+        }
+        for (std::size_t c = '0'; c <= '9'; ++c) {
+            set.members_[c] = true;
+        }
+        return set;
     }
-    for (unsigned c = 'a'; c <= 'z'; ++c) {
-        table[c] = true;
-        table[c - 'a' + 'A'] = true;
+
+    constexpr bool has(char c) const { return members_[static_cast<unsigned char>(c)]; }
+    constexpr bool has_all(std::string_view text) const {
+        for (const char c : text) {
+            if (!has(c)) {
+                return false;
+            }
+        }
+        return true;
     }
-    return table;
-}();
+
+  private:
+    std::array<bool, 256> members_{};
+};
+
+/// RFC 9110 section 5.6.2.
+inline constexpr CharacterSet kTokenCharacters = CharacterSet::alphanumeric_and("!#$%&'*+-.^_`|~");
 
 constexpr bool is_token_character(char c) {
-    return kIsTokenCharacter[static_cast<unsigned char>(c)];
+    return kTokenCharacters.has(c);
 }
 
 /// May stand in a field value, a chunk extension or a trailer: everything but controls; HTAB may.

@@ -1,6 +1,7 @@
 #include "http/request_head_writer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 
@@ -21,10 +22,16 @@ bool is_usable_request_id(std::string_view id) {
            std::all_of(id.begin(), id.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
-void append_hex(std::string& out, std::uint64_t value) {
-    for (int shift = 60; shift >= 0; shift -= 4) {
-        out += "0123456789abcdef"[(value >> shift) & 15];
+using RequestId = std::array<char, 32>;
+
+RequestId make_request_id(Random& random) {
+    RequestId id;
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < id.size(); ++i) {
+        bits = i % 16 == 0 ? random() : bits >> 4;
+        id[i] = "0123456789abcdef"[bits & 15];
     }
+    return id;
 }
 
 void append_line(std::string& out, std::string_view name, std::string_view value) {
@@ -276,16 +283,12 @@ void RequestHeadWriter::append_forwarded_for() {
 }
 
 void RequestHeadWriter::append_request_id() {
-    std::string& text = head_.text_;
     if (is_usable_request_id(request_id_)) {
         head_.request_id_ = append_field("X-Request-Id", request_id_);
         return;
     }
-    text += "X-Request-Id: ";
-    head_.request_id_ = {position(text), 32};
-    append_hex(text, arrival_.random());
-    append_hex(text, arrival_.random());
-    text += "\r\n";
+    const RequestId id = make_request_id(arrival_.random);
+    head_.request_id_ = append_field("X-Request-Id", std::string_view(id.data(), id.size()));
 }
 
 }  // namespace prefix_router::http

@@ -7,21 +7,15 @@
 namespace prefix_router::http {
 namespace {
 
-bool is_target_character(char c) {
-    return c > 0x20 && c < 0x7f && c != '#';
-}
+// Visible ASCII but for "#".
+constexpr CharacterSet kTargetCharacters =
+    CharacterSet::alphanumeric_and("!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
 
-// reg-name and IPv4 characters of RFC 3986: unreserved, sub-delims and percent-encoding. A comma
-// would make two Hosts out of one in a backend that splits lists.
-bool is_host_character(char c) {
-    return is_token_character(c) ? c != '^' && c != '`' && c != '|' && c != '#'
-                                 : c == '(' || c == ')' || c == ';' || c == '=';
-}
+// reg-name and IPv4 characters of RFC 3986: unreserved, sub-delims and percent-encoding, but for
+// the comma, which would make two Hosts out of one in a backend that splits lists.
+constexpr CharacterSet kHostCharacters = CharacterSet::alphanumeric_and("-._~!$&'()*+;=%");
 
-bool is_address_character(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ':' ||
-           c == '.' || c == '%';
-}
+constexpr CharacterSet kAddressCharacters = CharacterSet::alphanumeric_and(":.%");
 
 bool is_valid_port(std::string_view port) {
     return port.size() <= 5 &&
@@ -73,12 +67,12 @@ bool is_valid_authority(std::string_view authority) {
         }
         const std::string_view address = authority.substr(1, close - 1);
         const std::string_view port = authority.substr(close + 1);
-        return std::all_of(address.begin(), address.end(), is_address_character) &&
+        return kAddressCharacters.has_all(address) &&
                (port.empty() || (port.front() == ':' && is_valid_port(port.substr(1))));
     }
     const std::size_t colon = std::min(authority.find(':'), authority.size());
     const std::string_view host = authority.substr(0, colon);
-    return std::all_of(host.begin(), host.end(), is_host_character) &&
+    return kHostCharacters.has_all(host) &&
            (colon == authority.size() || (colon > 0 && is_valid_port(authority.substr(colon + 1))));
 }
 
@@ -86,7 +80,7 @@ Result<RequestTarget> parse_request_target(std::string_view method, std::string_
     if (method == "CONNECT") {
         return bad_target("this server is not a forward proxy: CONNECT is not served");
     }
-    if (!std::all_of(target.begin(), target.end(), is_target_character)) {
+    if (!kTargetCharacters.has_all(target)) {
         return bad_target("the request target holds a fragment or bytes that must be escaped");
     }
     if (target.starts_with('/')) {

@@ -40,8 +40,17 @@ class HeadScanner {
     void reset();
 
   private:
-    Result<bool> take_line(std::string_view bytes, std::size_t line_feed);
-    Result<std::size_t> wait_for_more(std::string_view bytes) const;
+    enum class Verdict : std::uint8_t {
+        Continue,
+        End,
+        BareLineFeed,
+        Folded,
+        LineTooLong,
+        HeadTooLarge
+    };
+    Verdict take_line(std::string_view bytes, std::size_t line_feed);
+    Verdict judge_wait(std::size_t received) const;
+    static Error error_of(Verdict verdict);
 
     HeadLimits limits_;
     Folding folding_;
