@@ -14,15 +14,18 @@ enum class Dialect : std::uint8_t {
     OpenAiResponses,       // POST /v1/responses
     AnthropicMessages,     // POST /v1/messages
     SageMakerInvocations,  // POST /invocations
-    Generate,  // POST /generate, /generate_stream (TGI "inputs", SGLang "text" or "input_ids")
-    LlamaCppCompletion,  // POST /completion
-    OllamaChat,          // POST /api/chat
-    OllamaGenerate,      // POST /api/generate
+    Generate,              // POST /generate (TGI "inputs", SGLang "text" or "input_ids")
+    GenerateStream,        // POST /generate_stream (TGI): always streams
+    LlamaCppCompletion,    // POST /completion
+    OllamaChat,            // POST /api/chat
+    OllamaGenerate,        // POST /api/generate
 };
 
-/// By method and path (query ignored, exact match). O(1), no allocation.
+/// By method and path (exact match; a query, and in absolute form scheme and authority, are
+/// ignored). No allocation.
 Dialect dialect_of(std::string_view method, std::string_view target);
 
+/// "openai_chat", ...; for logs and metric labels.
 std::string_view to_string(Dialect dialect);
 
 }  // namespace prefix_router::prompt

@@ -29,7 +29,9 @@ struct RequestFacts {
 /// Options that change what is hashed.
 struct RequestReaderOptions {
     std::uint64_t hash_seed = 0;  ///< seeds every key; ties and fixed_prefix do not use it
-    std::uint32_t fixed_prefix_length = 16384;  ///< characters (OpenAI paths) or bytes, 1024-65536
+    std::uint32_t fixed_prefix_length =
+        16384;  ///< characters (OpenAI chat paths) or
+                ///< bytes, 1024-65536; 0 = not wanted, costs nothing
 };
 
 /// Reads request bodies: one scan, no DOM, no allocation in the steady state, linear time, any

@@ -1,0 +1,93 @@
+#include "prompt/answer/sse_follower.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "prompt/answer/json_follower.hpp"
+
+namespace prefix_router::prompt {
+namespace {
+
+constexpr std::string_view kData = "data:";
+
+/// The first '\n' or '\r', or `end`.
+const char* line_end(const char* p, const char* end) {
+    const auto find = [](const char* from, const char* to, char c) {
+        const void* hit = std::memchr(from, c, static_cast<std::size_t>(to - from));
+        return hit == nullptr ? to : static_cast<const char*>(hit);
+    };
+    return find(p, find(p, end, '\n'), '\r');
+}
+
+}  // namespace
+
+void SseFollower::feed(std::string_view piece, JsonFollower& json) {
+    const char* p = piece.data();
+    const char* const end = p + piece.size();
+    while (p != end) {
+        if (line_ == Line::FieldName && token_size_ == 0 &&
+            std::string_view(p, static_cast<std::size_t>(end - p)).starts_with(kData)) {
+            line_ = Line::Data;
+            p += kData.size();
+        } else if (*p == '\n' || *p == '\r') {
+            line_ended(json);
+            ++p;
+        } else if (line_ == Line::FieldName) {
+            p = field_name(p, end);
+        } else {
+            p = rest_of_line(p, end, json);
+        }
+    }
+}
+
+void SseFollower::keep(std::string_view bytes) {
+    const std::size_t count = std::min(bytes.size(), token_.size() - token_size_);
+    std::memcpy(token_.data() + token_size_, bytes.data(), count);
+    token_size_ = static_cast<std::uint8_t>(token_size_ + count);
+}
+
+const char* SseFollower::field_name(const char* p, const char* end) {
+    if (*p != ':') {
+        keep({p, 1});
+        return p + 1;
+    }
+    if (token() == "data") {
+        line_ = Line::Data;
+    } else if (token() == "event") {
+        line_ = Line::EventName;
+    } else {
+        line_ = Line::Other;
+        has_counted_byte_ |= !token().empty() && token() != "id" && token() != "retry";
+    }
+    token_size_ = 0;
+    return p + 1 != end && p[1] == ' ' ? p + 2 : p + 1;
+}
+
+const char* SseFollower::rest_of_line(const char* p, const char* end, JsonFollower& json) {
+    const char* const stop = line_end(p, end);
+    const std::string_view bytes(p, static_cast<std::size_t>(stop - p));
+    if (line_ == Line::Data) {
+        has_counted_byte_ |= !is_ping_;
+        json.feed(bytes);
+    } else if (line_ == Line::EventName) {
+        keep(token_size_ == 0 && bytes.starts_with(' ') ? bytes.substr(1) : bytes);
+    }
+    return stop;
+}
+
+/// Of "\r\n" the second byte looks like a blank line, but only a line of data is reset by it.
+void SseFollower::line_ended(JsonFollower& json) {
+    if (line_ == Line::EventName) {
+        is_ping_ = token() == "ping";
+        has_error_event_ |= token() == "error";
+    } else if (line_ == Line::FieldName) {
+        has_counted_byte_ |= token_size_ != 0;  // no event stream, but an answer
+        if (token_size_ == 0) json.reset();
+    } else if (line_ == Line::Data) {
+        is_ping_ = false;
+    }
+    line_ = Line::FieldName;
+    token_size_ = 0;
+}
+
+}  // namespace prefix_router::prompt

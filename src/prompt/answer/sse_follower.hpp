@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace prefix_router::prompt {
+
+class JsonFollower;
+
+/// Follows a stream of server-sent events that comes in pieces: hands the data of each event to a
+/// JsonFollower and tells when the first byte came that counts: not of a comment, a `ping`, an id
+/// or a blank line.
+class SseFollower {
+  public:
+    void feed(std::string_view piece, JsonFollower& json);
+
+    bool has_counted_byte() const { return has_counted_byte_; }
+    bool has_error_event() const { return has_error_event_; }
+
+  private:
+    enum class Line : std::uint8_t { FieldName, Data, EventName, Other };
+
+    const char* field_name(const char* p, const char* end);
+    const char* rest_of_line(const char* p, const char* end, JsonFollower& json);
+    void line_ended(JsonFollower& json);
+    void keep(std::string_view bytes);
+    std::string_view token() const { return {token_.data(), token_size_}; }
+
+    Line line_ = Line::FieldName;
+    std::uint8_t token_size_ = 0;
+    bool is_ping_ = false;
+    bool has_counted_byte_ = false;
+    bool has_error_event_ = false;
+    std::array<char, 16> token_;  ///< the field's name, or the event's
+};
+
+}  // namespace prefix_router::prompt

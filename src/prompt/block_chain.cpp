@@ -1,0 +1,116 @@
+#include "prompt/block_chain.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "prefix_router/base/hash.hpp"
+
+namespace prefix_router::prompt {
+namespace {
+
+constexpr std::uint64_t kEarlyHome = 4096;
+constexpr std::size_t kHomeSample = 64;
+
+}  // namespace
+
+void BlockChain::start(PromptKey& key, std::uint64_t root, std::uint64_t home_root,
+                       HomeScope scope) {
+    key_ = &key;
+    chain_ = root;
+    position_ = 0;
+    listed_ = 0;
+    fill_ = 0;
+    length_ = block_length(0);
+    home_ = home_root;
+    early_home_ = 0;
+    scope_ = scope;
+    home_is_fixed_ = false;
+}
+
+void BlockChain::add(std::string_view bytes) {
+    if (bytes.empty()) return;
+    if (fill_ != 0) {
+        const std::size_t count = std::min<std::size_t>(length_ - fill_, bytes.size());
+        std::memcpy(buffer_.data() + fill_, bytes.data(), count);
+        fill_ += static_cast<std::uint32_t>(count);
+        bytes.remove_prefix(count);
+        if (fill_ < length_) return;
+        fill_ = 0;
+        close({buffer_.data(), length_});
+        list();
+    }
+    while (bytes.size() >= length_) {
+        const std::string_view block = bytes.substr(0, length_);
+        bytes.remove_prefix(length_);
+        close(block);
+        list();
+    }
+    std::memcpy(buffer_.data(), bytes.data(), bytes.size());
+    fill_ = static_cast<std::uint32_t>(bytes.size());
+}
+
+void BlockChain::close(std::string_view block) {
+    chain_ = hash_bytes(block, chain_);
+    sample_home(block);
+    position_ += block.size();
+    length_ = block_length(position_);
+}
+
+void BlockChain::list() {
+    key_->hashes.push_back(chain_);
+    key_->ends.push_back(clamp_end(position_));
+    listed_ = position_;
+}
+
+void BlockChain::close_block() {
+    if (fill_ != 0) {
+        const std::string_view block{buffer_.data(), fill_};
+        fill_ = 0;
+        close(block);
+    }
+    if (message_end_is_listed(key_->hashes.size(), position_ - listed_)) list();
+}
+
+void BlockChain::add_opaque(std::uint64_t hash, std::uint32_t units) {
+    close_block();
+    char bytes[sizeof hash];
+    std::memcpy(bytes, &hash, sizeof hash);
+    close({bytes, sizeof bytes});
+    position_ += units - sizeof bytes;
+    length_ = block_length(position_);
+    if (message_end_is_listed(key_->hashes.size(), position_ - listed_)) list();
+}
+
+void BlockChain::sample_home(std::string_view block) {
+    if (home_is_fixed_) return;
+    if (block.size() <= 2 * kHomeSample) {
+        home_ = hash_bytes(block, home_);
+    } else {
+        home_ = hash_bytes(block.substr(0, kHomeSample), home_);
+        home_ = hash_bytes(block.substr(block.size() - kHomeSample), home_);
+    }
+    if (early_home_ == 0 && position_ + block.size() >= kEarlyHome) {
+        early_home_ = home_;
+        home_is_fixed_ = scope_ == HomeScope::FirstBytes;
+    }
+}
+
+void BlockChain::mark_home() {
+    if (home_is_fixed_) return;
+    home_is_fixed_ = true;
+    early_home_ = home_;
+}
+
+void BlockChain::mark_history() {
+    key_->history = {chain_, position_, position_ - listed_,
+                     static_cast<std::uint32_t>(key_->hashes.size())};
+}
+
+void BlockChain::finish() {
+    close_block();
+    if (listed_ != position_) list();
+    key_->total = position_;
+    key_->home = key_->hashes.empty() ? 0 : early_home_ != 0 ? early_home_ : home_;
+}
+
+}  // namespace prefix_router::prompt

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "prefix_router/prompt/prompt_key.hpp"
+
+#include "prompt/block_schedule.hpp"
+
+namespace prefix_router::prompt {
+
+/// How far the unseeded home looks: to the end of the first user message, or 4 KB at most.
+enum class HomeScope : std::uint8_t { FirstUserMessage, FirstBytes };
+
+/// Cuts the canonical prompt into blocks and chains their hashes into a PromptKey. Long pieces are
+/// hashed where they stand; only what crosses a cut is copied. One per reader, reused.
+class BlockChain {
+  public:
+    /// `root` seeds the first block; `home_root` the unseeded home. Appends to a cleared `key`.
+    void start(PromptKey& key, std::uint64_t root, std::uint64_t home_root, HomeScope scope);
+
+    void add(std::string_view bytes);
+    void close_block();  ///< a segment ends: the next bytes begin a block
+    /// A block of its own that stands for something not hashed as text.
+    void add_opaque(std::uint64_t hash, std::uint32_t units);
+    void mark_home();     ///< the first user message ended here
+    void mark_history();  ///< the last message ended here: an answer would go on
+    void finish();
+
+    bool empty() const { return position_ == 0 && fill_ == 0; }
+
+  private:
+    void close(std::string_view block);
+    void list();
+    void sample_home(std::string_view block);
+
+    PromptKey* key_ = nullptr;
+    std::uint64_t chain_ = 0;     ///< hash of everything before the open block
+    std::uint64_t position_ = 0;  ///< where the open block begins
+    std::uint64_t listed_ = 0;    ///< the last position in key_->ends
+    std::uint32_t fill_ = 0;      ///< bytes of the open block in buffer_
+    std::uint32_t length_ = 0;    ///< where the open block is cut
+    std::uint64_t home_ = 0;
+    std::uint64_t early_home_ = 0;  ///< home_ after the first 4 KB
+    HomeScope scope_ = HomeScope::FirstBytes;
+    bool home_is_fixed_ = false;
+    std::array<char, kMaxBlockLength> buffer_;
+};
+
+}  // namespace prefix_router::prompt

@@ -1,0 +1,194 @@
+#include "prompt/json_cursor.hpp"
+
+#include "prompt/byte_search.hpp"
+#include "prompt/text_escapes.hpp"
+
+namespace prefix_router::prompt {
+namespace {
+
+constexpr bool is_space(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+constexpr bool ends_scalar(char c) {
+    return is_space(c) || c == ',' || c == ':' || c == '"' || is_bracket(c);
+}
+
+/// `p` stands after the opening quote. The result's end is the closing quote, or `end` when there
+/// is none.
+StringTape::Entry scan_string(const char* p, const char* end) {
+    StringTape::Entry string{p, end, true};
+    for (;;) {
+        p = find_string_special(p, end);
+        if (p == end) return string;
+        if (*p == '"') {
+            string.end = p;
+            return string;
+        }
+        if (end - p < 2) return string;
+        if (p[1] == 'u' || p[1] == '/') string.plain = false;
+        p += 2;
+    }
+}
+
+JsonKind scalar_kind(std::string_view text) {
+    if (text == "true") return JsonKind::True;
+    if (text == "false") return JsonKind::False;
+    if (text == "null") return JsonKind::Null;
+    return JsonKind::Scalar;
+}
+
+}  // namespace
+
+bool JsonValue::is_empty() const {
+    if (!is_array() && !is_object()) return false;
+    const char* p = begin + 1;
+    while (p != end && is_space(*p)) ++p;
+    return p + 1 == end;
+}
+
+JsonCursor::JsonCursor(std::string_view text, StringTape& tape)
+    : p_(text.data()), end_(text.data() + text.size()), recording_(&tape) {}
+
+JsonCursor::JsonCursor(const JsonValue& value, const StringTape& tape)
+    : p_(value.is_string() ? value.begin - 1 : value.begin),
+      end_(value.is_string() ? value.end + 1 : value.end),
+      replay_(tape, p_) {}
+
+void JsonCursor::skip_space() {
+    while (p_ != end_ && is_space(*p_)) ++p_;
+}
+
+bool JsonCursor::fail() {
+    failed_ = true;
+    p_ = end_;
+    return false;
+}
+
+JsonKind JsonCursor::peek() {
+    skip_space();
+    if (p_ == end_) return JsonKind::None;
+    switch (*p_) {
+        case '"':
+            return JsonKind::String;
+        case '{':
+            return JsonKind::Object;
+        case '[':
+            return JsonKind::Array;
+        case ',':
+        case ':':
+        case '}':
+        case ']':
+            return JsonKind::None;
+        default:
+            return JsonKind::Scalar;
+    }
+}
+
+bool JsonCursor::enter_object() {
+    if (peek() != JsonKind::Object) return false;
+    ++p_;
+    return true;
+}
+
+bool JsonCursor::enter_array() {
+    if (peek() != JsonKind::Array) return false;
+    ++p_;
+    return true;
+}
+
+bool JsonCursor::next_field() {
+    skip_space();
+    if (p_ != end_ && *p_ == ',') {
+        ++p_;
+        skip_space();
+    }
+    if (p_ == end_) return fail();
+    if (*p_ == '}') {
+        ++p_;
+        return false;
+    }
+    return read_key();
+}
+
+bool JsonCursor::read_key() {
+    if (*p_ != '"') return fail();
+    const JsonValue key = take_string();
+    skip_space();
+    if (failed_ || p_ == end_ || *p_ != ':') return fail();
+    ++p_;
+    key_ = key.text();
+    if (key_.find('\\') != std::string_view::npos && key_.size() <= decoded_key_.size())
+        key_ = decode_text(key_, decoded_key_);
+    return true;
+}
+
+bool JsonCursor::next_element() {
+    skip_space();
+    if (p_ != end_ && *p_ == ',') {
+        ++p_;
+        skip_space();
+    }
+    if (p_ == end_) return fail();
+    if (*p_ == ']') {
+        ++p_;
+        return false;
+    }
+    return true;
+}
+
+JsonValue JsonCursor::take() {
+    switch (peek()) {
+        case JsonKind::String:
+            return take_string();
+        case JsonKind::Object:
+        case JsonKind::Array:
+            return take_container();
+        case JsonKind::Scalar:
+            return take_scalar();
+        default:
+            fail();
+            return {};
+    }
+}
+
+JsonValue JsonCursor::take_string() {
+    const char* const begin = p_ + 1;
+    const StringTape::Entry* known = replay_.find(begin);
+    const StringTape::Entry string = known != nullptr ? *known : scan_string(begin, end_);
+    if (string.end == end_) {
+        fail();
+        return {};
+    }
+    if (recording_ != nullptr) recording_->record(begin, string.end, string.plain);
+    p_ = string.end + 1;
+    return {begin, string.end, JsonKind::String, string.plain};
+}
+
+JsonValue JsonCursor::take_container() {
+    const char* const begin = p_;
+    const JsonKind kind = *p_ == '{' ? JsonKind::Object : JsonKind::Array;
+    std::size_t depth = 0;
+    for (;;) {
+        p_ = find_structural(p_, end_);
+        if (p_ == end_) break;
+        if (*p_ == '"') {
+            take_string();
+            continue;
+        }
+        depth = is_opening(*p_++) ? depth + 1 : depth - 1;
+        if (depth == 0) return {begin, p_, kind, true};
+    }
+    fail();
+    return {};
+}
+
+JsonValue JsonCursor::take_scalar() {
+    const char* const begin = p_;
+    while (p_ != end_ && !ends_scalar(*p_)) ++p_;
+    JsonValue value{begin, p_, JsonKind::Scalar, true};
+    value.kind = scalar_kind(value.text());
+    return value;
+}
+
+}  // namespace prefix_router::prompt

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "prompt/string_tape.hpp"
+
+namespace prefix_router::prompt {
+
+enum class JsonKind : std::uint8_t { None, String, Scalar, True, False, Null, Object, Array };
+
+/// One JSON value as it stands in the body. Strings are kept escaped and without their quotes.
+struct JsonValue {
+    const char* begin = nullptr;
+    const char* end = nullptr;
+    JsonKind kind = JsonKind::None;
+    bool plain = true;  ///< a string without \uXXXX and \/: its raw bytes are its canonical form
+
+    std::string_view text() const { return {begin, static_cast<std::size_t>(end - begin)}; }
+    bool is_string() const { return kind == JsonKind::String; }
+    bool is_object() const { return kind == JsonKind::Object; }
+    bool is_array() const { return kind == JsonKind::Array; }
+    /// [] or {}.
+    bool is_empty() const;
+    /// Present and not null.
+    explicit operator bool() const { return kind != JsonKind::None && kind != JsonKind::Null; }
+};
+
+/// Walks JSON text forward, once. Lenient: it finds its way through any bytes in linear time,
+/// without recursion, and fails (failed(), at the end) where no structure can be made out. What is
+/// accepted beyond JSON (missing commas, bad literals, mismatched brackets inside a skipped value)
+/// only costs a useless key.
+///
+///     if (cursor.enter_object())
+///         while (cursor.next_field())
+///             if (cursor.key() == "role") role = cursor.take(); else cursor.skip();
+///
+/// Every field or element must be consumed: by take(), skip() or entering it and walking to its
+/// end.
+class JsonCursor {
+  public:
+    /// Reads the whole of `text` and records its long strings on `tape`.
+    JsonCursor(std::string_view text, StringTape& tape);
+    /// Walks a value that was taken before, with the tape's help.
+    JsonCursor(const JsonValue& value, const StringTape& tape);
+
+    bool failed() const { return failed_; }
+
+    JsonKind peek();
+    bool enter_object();  ///< false, and nothing consumed, unless an object comes next
+    bool enter_array();
+    bool next_field();
+    bool next_element();
+    std::string_view key() const { return key_; }  ///< decoded; valid until the next next_field()
+
+    JsonValue take();
+    void skip() { take(); }
+
+  private:
+    void skip_space();
+    bool fail();
+    bool read_key();
+    JsonValue take_string();
+    JsonValue take_container();
+    JsonValue take_scalar();
+
+    const char* p_;
+    const char* end_;
+    StringTape* recording_ = nullptr;
+    StringTape::Replay replay_;
+    std::string_view key_;
+    bool failed_ = false;
+    std::array<char, 64> decoded_key_;
+};
+
+}  // namespace prefix_router::prompt

@@ -1,0 +1,144 @@
+#include "prompt/prompt_writer.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "prompt/canonical.hpp"
+#include "prompt/json_minifier.hpp"
+#include "prompt/order_free_hash.hpp"
+#include "prompt/piece_buffer.hpp"
+
+namespace prefix_router::prompt {
+namespace {
+
+constexpr bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+}  // namespace
+
+void PromptWriter::begin_message(std::string_view role) {
+    chain_.add(canonical::kMessage);
+    chain_.add(role);
+    chain_.add(canonical::kContent);
+    last_is_assistant_ = role == canonical::kAssistant;
+    in_first_user_message_ = role == "user";
+}
+
+void PromptWriter::begin_message(const JsonValue& role) {
+    if (!role.is_string()) return begin_message(std::string_view{});
+    if (role.plain) return begin_message(role.text());
+    chain_.add(canonical::kMessage);
+    string(role, nullptr);
+    chain_.add(canonical::kContent);
+    last_is_assistant_ = false;
+    in_first_user_message_ = false;
+}
+
+void PromptWriter::end_message() {
+    chain_.close_block();
+    if (in_first_user_message_) chain_.mark_home();
+}
+
+void PromptWriter::text(const JsonValue& string_value) {
+    if (string_value.is_string()) string(string_value, fixed_prefix_);
+}
+
+void PromptWriter::string(const JsonValue& value, FixedPrefix* also) {
+    const auto add = [this, also](std::string_view piece) {
+        chain_.add(piece);
+        if (also != nullptr) also->add(piece);
+    };
+    if (value.plain) return add(value.text());
+    PieceBuffer buffer(add);
+    EscapeReader<EscapeStyle::Canonical> reader;
+    reader.feed(value.text(), buffer);
+    reader.finish(buffer);
+    buffer.flush();
+}
+
+void PromptWriter::json(const JsonValue& value) {
+    const auto add = [this](std::string_view piece) { chain_.add(piece); };
+    if (value.is_string()) {
+        add("\"");
+        string(value, nullptr);
+        add("\"");
+        return;
+    }
+    JsonMinifier minifier;
+    minifier.feed(value.text(), add);
+    minifier.finish(add);
+}
+
+void PromptWriter::arguments(const JsonValue& value) {
+    bool is_empty = true;
+    const auto add = [&](std::string_view piece) {
+        chain_.add(piece);
+        is_empty = false;
+    };
+    JsonMinifier minifier;
+    if (value.is_string()) {
+        PieceBuffer buffer([&](std::string_view piece) { minifier.feed(piece, add); });
+        EscapeReader<EscapeStyle::Decoded> reader;
+        reader.feed(value.text(), buffer);
+        reader.finish(buffer);
+        buffer.flush();
+    } else if (value) {
+        minifier.feed(value.text(), add);
+    }
+    minifier.finish(add);
+    if (is_empty) chain_.add(canonical::kNoArguments);
+}
+
+void PromptWriter::tool_call(const JsonValue& arguments_value, const JsonValue& name_value) {
+    chain_.add(canonical::kToolCall);
+    arguments(arguments_value);
+    chain_.add(canonical::kToolName);
+    if (name_value.is_string()) string(name_value, nullptr);
+}
+
+void PromptWriter::media(const JsonValue& part) {
+    chain_.add_opaque(order_free_hash(part, tape_), kMediaUnits);
+}
+
+void PromptWriter::rendered(std::uint64_t hash) {
+    chain_.add(canonical::kRendered);
+    char bytes[sizeof hash];
+    std::memcpy(bytes, &hash, sizeof hash);
+    chain_.add({bytes, sizeof bytes});
+    chain_.close_block();
+}
+
+void PromptWriter::name(const JsonValue& name_value) {
+    if (!name_value.is_string()) return;
+    chain_.add(canonical::kName);
+    string(name_value, nullptr);
+}
+
+void PromptWriter::id(std::uint32_t value) {
+    char bytes[kBytesPerId];
+    std::memcpy(bytes, &value, sizeof bytes);
+    chain_.add({bytes, sizeof bytes});
+}
+
+void PromptWriter::id(const JsonValue& number) {
+    std::uint32_t value = 0;
+    std::from_chars(number.begin, number.end, value);
+    id(value);
+}
+
+void PromptWriter::ids(const JsonValue& array) {
+    const char* p = array.begin;
+    while (p != array.end) {
+        if (!is_digit(*p)) {
+            ++p;
+            continue;
+        }
+        std::uint32_t value = 0;
+        for (; p != array.end && is_digit(*p); ++p)
+            value = value * 10 + static_cast<std::uint32_t>(*p - '0');
+        id(value);
+    }
+}
+
+}  // namespace prefix_router::prompt

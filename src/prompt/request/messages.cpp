@@ -1,0 +1,170 @@
+/// Anthropic messages: {"system", "messages": [{"role", "content": text or blocks}], "tools"}.
+/// Blocks are text, tool_use (a tool call of the assistant), tool_result (a message of its own, as
+/// in the other chat dialects), thinking (left out) and media. `cache_control` says nothing about
+/// the prompt.
+
+#include "prompt/canonical.hpp"
+#include "prompt/request/chat_parts.hpp"
+
+namespace prefix_router::prompt {
+namespace {
+
+struct Block {
+    JsonValue whole;
+    JsonValue type;
+    JsonValue text;
+    JsonValue name;
+    JsonValue input;
+    JsonValue content;
+
+    JsonValue* field(std::string_view key) {
+        if (key == "type") return &type;
+        if (key == "text") return &text;
+        if (key == "name") return &name;
+        if (key == "input") return &input;
+        if (key == "content") return &content;
+        return nullptr;
+    }
+};
+
+Block read_block(const JsonValue& value, const StringTape& tape) {
+    Block block;
+    block.whole = value;
+    JsonCursor cursor(value, tape);
+    cursor.enter_object();
+    while (cursor.next_field()) {
+        if (JsonValue* field = block.field(cursor.key()))
+            *field = cursor.take();
+        else
+            cursor.skip();
+    }
+    return block;
+}
+
+/// One message; its role is written when the first block that belongs to it comes.
+class MessageWriter {
+  public:
+    MessageWriter(const JsonValue& role, PromptWriter& writer) : role_(role), writer_(writer) {}
+
+    void write(const Block& block) {
+        const std::string_view type = block.type.text();
+        if (type == "tool_result") {
+            end();
+            writer_.begin_message("tool");
+            write_content(block.content, writer_);
+            writer_.end_message();
+            has_results_ = true;
+        } else if (type == "tool_use") {
+            begin();
+            writer_.tool_call(block.input, block.name);
+        } else if (!canonical::is_reasoning(type)) {
+            begin();
+            if (block.text.is_string())
+                writer_.text(block.text);
+            else
+                writer_.media(block.whole);
+        }
+    }
+
+    void text(const JsonValue& content) {
+        begin();
+        writer_.text(content);
+    }
+
+    /// A message without any block of its own is a message all the same.
+    void finish() {
+        if (!has_results_) begin();
+        end();
+    }
+
+  private:
+    void begin() {
+        if (!is_open_) writer_.begin_message(role_);
+        is_open_ = true;
+    }
+    void end() {
+        if (is_open_) writer_.end_message();
+        is_open_ = false;
+    }
+
+    JsonValue role_;
+    PromptWriter& writer_;
+    bool is_open_ = false;
+    bool has_results_ = false;
+};
+
+void write_message(JsonCursor& cursor, PromptWriter& writer) {
+    JsonValue role;
+    JsonValue content;
+    while (cursor.next_field()) {
+        if (cursor.key() == "role")
+            role = cursor.take();
+        else if (cursor.key() == "content")
+            content = cursor.take();
+        else
+            cursor.skip();
+    }
+    MessageWriter message(role, writer);
+    JsonCursor blocks(content, writer.tape());
+    if (content.is_string()) {
+        message.text(content);
+    } else if (blocks.enter_array()) {
+        while (blocks.next_element()) {
+            const JsonValue value = blocks.take();
+            if (value.is_object()) message.write(read_block(value, writer.tape()));
+        }
+    }
+    message.finish();
+}
+
+void write_tool(const JsonValue& tool, PromptWriter& writer) {
+    JsonCursor cursor(tool, writer.tape());
+    if (!cursor.enter_object()) return writer.json(tool);
+    std::string_view separator = "{";
+    while (cursor.next_field()) {
+        if (cursor.key() == "cache_control") {
+            cursor.skip();
+            continue;
+        }
+        writer.raw(separator);
+        writer.raw(cursor.key());
+        writer.raw(":");
+        writer.json(cursor.take());
+        separator = ",";
+    }
+}
+
+void write_tool_list(const JsonValue& tools, PromptWriter& writer) {
+    JsonCursor cursor(tools, writer.tape());
+    if (!cursor.enter_array() || tools.is_empty()) return;
+    writer.raw(canonical::kTools);
+    while (cursor.next_element()) write_tool(cursor.take(), writer);
+    writer.end_segment();
+}
+
+}  // namespace
+
+PromptShape write_messages(const PromptSource& source) {
+    PromptWriter& writer = source.writer;
+    write_tool_list(source[Field::Tools], writer);
+    const JsonValue& system = source[Field::System];
+    if (system && !system.is_empty()) {
+        writer.begin_message("system");
+        write_content(system, writer);
+        writer.end_message();
+    }
+    JsonCursor cursor(source[Field::Messages], source.tape());
+    if (cursor.enter_array()) {
+        while (cursor.next_element()) {
+            if (cursor.enter_object())
+                write_message(cursor, writer);
+            else
+                cursor.skip();
+        }
+    }
+    writer.end_history();
+    write_rendered_fields(source);
+    return {.is_chat = true};
+}
+
+}  // namespace prefix_router::prompt

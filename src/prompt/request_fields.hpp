@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "prompt/json_cursor.hpp"
+
+namespace prefix_router::prompt {
+
+/// The top-level keys that any dialect looks at.
+enum class Field : std::uint8_t {
+    AdapterId,
+    BestOf,
+    CacheSalt,
+    ChatTemplate,
+    ChatTemplateKwargs,
+    Context,
+    Documents,
+    Images,
+    Input,
+    InputIds,
+    Inputs,
+    Instructions,
+    LoraName,
+    LoraPath,
+    Messages,
+    Model,
+    N,
+    Parameters,
+    Prompt,
+    PromptCacheKey,
+    Reasoning,
+    ReasoningEffort,
+    SamplingParams,
+    Stream,
+    System,
+    Text,
+    Tools,
+    Unknown,
+};
+
+/// The top-level object of a body: where each known field's value stands. The last of equal keys
+/// counts, as in the engines (Python), also when an escape hides that they are equal.
+class RequestFields {
+  public:
+    /// False when the body is no JSON object that can be followed to its end.
+    bool read(std::string_view body, StringTape& tape);
+
+    const JsonValue& operator[](Field field) const {
+        return values_[static_cast<std::size_t>(field)];
+    }
+
+  private:
+    std::array<JsonValue, static_cast<std::size_t>(Field::Unknown) + 1> values_;
+};
+
+/// An unsigned integer, or `otherwise`.
+std::uint32_t count_of(const JsonValue& value, std::uint32_t otherwise);
+
+}  // namespace prefix_router::prompt
