@@ -12,6 +12,25 @@ namespace {
 
 constexpr std::size_t kMostPrompts = 256;
 
+// Copying and printing JSON recurses: a body of 100,000 brackets must not take the process down.
+constexpr int kDeepestNesting = 500;
+
+bool is_too_deep(std::string_view text) {
+    int depth = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '"') in_string = !in_string;
+        if (in_string) {
+            i += c == '\\';
+            continue;
+        }
+        if ((c == '[' || c == '{') && ++depth > kDeepestNesting) return true;
+        depth -= c == ']' || c == '}';
+    }
+    return false;
+}
+
 Error bad(std::string message) {
     return Error(ErrorKind::BadRequest, std::move(message));
 }
@@ -64,8 +83,13 @@ Result<std::vector<Prompt>> completion_prompts(const Json& body) {
     }
     if (prompt == body.end() || !prompt->is_array() || prompt->empty())
         return bad("'prompt' must be a string or a list that is not empty");
-    const bool is_one_prompt = prompt->front().is_number();
-    for (const Json& item : is_one_prompt ? Json::array({*prompt}) : *prompt) {
+    if (prompt->front().is_number()) {
+        Result<Prompt> tokens = token_prompt(*prompt);
+        if (!tokens) return tokens.error();
+        prompts.push_back(std::move(*tokens));
+        return prompts;
+    }
+    for (const Json& item : *prompt) {
         if (item.is_string()) {
             prompts.push_back(plain_prompt(item.get<std::string>()));
             continue;
@@ -115,6 +139,7 @@ std::optional<Api> api_of_path(std::string_view path) {
 }
 
 Result<ApiRequest> read_request(Api api, std::string_view text, Tokens default_tokens) {
+    if (is_too_deep(text)) return bad("the body is nested too deeply");
     const Json body = Json::parse(text, nullptr, false);
     if (!body.is_object()) return bad("the body is not a JSON object");
     ApiRequest request;
