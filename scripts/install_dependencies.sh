@@ -49,15 +49,18 @@ trap 'rm -f "$log"' EXIT
 
 apt() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -q \
-        -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null >"$log" 2>&1
+        -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null 2>&1 |
+        tee "$log" | awk '
+            /^Get:/ && ++fetched % 40 == 0 { print "   fetched " fetched " packages"; fflush() }
+            /^Setting up / && ++set_up % 40 == 0 { print "   set up " set_up " packages"; fflush() }'
 }
 
 say "refreshing the package lists"
-apt update || echo "apt-get update failed; trying with the lists that are there" >&2
+apt update >/dev/null || echo "apt-get update failed; trying with the lists that are there" >&2
 
 # Debian 12 cannot have both Boosts' headers.
 if [[ $boost == libboost1.81-dev ]] && is_installed libboost1.74-dev; then
-    apt install -s --no-install-recommends "${missing[@]}" || true
+    apt install -s --no-install-recommends "${missing[@]}" >/dev/null || true
     echo "libboost1.81-dev replaces: $(awk '/^Remv/ {printf "%s ", $2}' "$log")"
 fi
 

@@ -94,7 +94,7 @@ Result<HostPort> split_host_port(std::string_view text) {
     } else if (result.host.find(':') != std::string::npos) {
         return invalid("put an IPv6 address in brackets, such as [::1]:8000");
     } else if (!result.host.empty() && !is_ipv4(result.host) && !is_host_name(result.host)) {
-        return invalid(quoted(result.host) + " is neither a host name nor an IP address");
+        return invalid(in_quotes(result.host) + " is neither a host name nor an IP address");
     }
     return result;
 }
@@ -186,7 +186,7 @@ Result<ListenAddress> parse_listen(std::string_view text) {
     }
     const auto port = parse_port(where->port);
     if (!where->has_port || !port) {
-        return invalid(quoted(text) +
+        return invalid(in_quotes(text) +
                        " is no address to listen on; write host:port with a port from 0 to 65535, "
                        "such as 0.0.0.0:8080, [::1]:8080 or :8080");
     }
@@ -199,7 +199,7 @@ std::string to_string(const ListenAddress& address) {
 
 Result<BackendUrl> parse_backend_url(std::string_view text) {
     const auto complain = [&](const std::string& message) {
-        return invalid("backend URL " + quoted(text) + ": " + message);
+        return invalid("backend URL " + in_quotes(text) + ": " + message);
     };
     if (text.starts_with("unix:")) {
         const auto url = parse_unix_url(text.substr(5));

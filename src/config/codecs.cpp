@@ -23,7 +23,7 @@ bool reads_as_null(std::string_view text) {
 
 Error refused(std::string_view text, std::string_view why, const std::string& accepts) {
     return Error(ErrorKind::InvalidConfiguration,
-                 quoted(text) + " " + std::string(why) + "; write " + accepts);
+                 in_quotes(text) + " " + std::string(why) + "; write " + accepts);
 }
 
 Result<std::string_view> scalar(const RawNode& node, const std::string& accepts) {

@@ -44,7 +44,7 @@ std::optional<std::string> found_elsewhere(std::string_view key) {
 
 void report_unknown(const RawNode& node, const std::string& where, const Names& known,
                     Report& report) {
-    std::string message = "unknown key " + quoted(node.key) + " in " + where;
+    std::string message = "unknown key " + in_quotes(node.key) + " in " + where;
     if (const auto nearest = nearest_name(node.key, known)) {
         message += "; did you mean '" + std::string(*nearest) + "'?";
     } else if (const auto elsewhere = found_elsewhere(node.key)) {
@@ -135,14 +135,14 @@ void report_duplicates(const std::vector<ReadBackend>& backends, Report& report)
     for (const ReadBackend& read : backends) {
         const auto [url, is_new_url] = by_url.emplace(read.backend.url.text, &read);
         if (!is_new_url) {
-            report.add(read.line, "backend URL " + quoted(read.backend.url.text) +
+            report.add(read.line, "backend URL " + in_quotes(read.backend.url.text) +
                                       " is already in " + name_of(*url->second) +
                                       "; delete one of the entries");
             continue;
         }
         const auto [id, is_new_id] = by_id.emplace(read.backend.id, &read);
         if (!is_new_id) {
-            report.add(read.line, "backend id " + quoted(read.backend.id) + " is already in " +
+            report.add(read.line, "backend id " + in_quotes(read.backend.id) + " is already in " +
                                       name_of(*id->second) + "; give one of them another id");
         }
     }

@@ -67,7 +67,7 @@ Error invalid(std::string message) {
 Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
     const auto quantity = split(text);
     if (!quantity) {
-        return invalid(quoted(text) +
+        return invalid(in_quotes(text) +
                        " is no duration; write a whole number and a unit, such as 250ms, 5s or 2m");
     }
     if (quantity->unit.empty() && quantity->number == 0) {
@@ -75,7 +75,7 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
     }
     const auto scaled = scale(*quantity, kDurations);
     if (!scaled) {
-        return invalid(quoted(text) +
+        return invalid(in_quotes(text) +
                        (quantity->unit.empty() ? " has no unit" : " is no duration") +
                        "; write ms, s, m or h after a whole number, such as 250ms, 5s or 2m");
     }
@@ -93,7 +93,7 @@ Result<std::uint64_t> parse_size(std::string_view text) {
     }
     const auto scaled = quantity ? scale(*quantity, kSizes) : std::nullopt;
     if (!scaled) {
-        return invalid(quoted(text) +
+        return invalid(in_quotes(text) +
                        " is no size; write a whole number and KiB, MiB, GiB or TiB, such as 64KiB, "
                        "or a number of bytes");
     }

@@ -73,7 +73,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
     static void check_tag(const YAML::Mark& mark, const std::string& tag) {
         if (!tag.empty() && tag != "?" && tag != "!") {
-            throw Refused(line_of(mark), "the tag " + quoted(tag) + " is not read; delete it");
+            throw Refused(line_of(mark), "the tag " + in_quotes(tag) + " is not read; delete it");
         }
     }
 
@@ -151,7 +151,7 @@ class TreeBuilder final : public YAML::EventHandler {
         for (std::size_t i = 1; i < sorted.size(); ++i) {
             if (sorted[i]->key == sorted[i - 1]->key) {
                 report_.add(sorted[i]->key_line,
-                            "key " + quoted(sorted[i]->key) + " is already in line " +
+                            "key " + in_quotes(sorted[i]->key) + " is already in line " +
                                 std::to_string(sorted[i - 1]->key_line) + "; delete one of them");
             }
         }

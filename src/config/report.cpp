@@ -12,7 +12,7 @@ std::vector<Problem> Report::take() {
     return std::move(problems_);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     constexpr std::size_t kShown = 60;
     std::string shown = "'" + escape_for_log(text.substr(0, kShown));
     return shown + (text.size() > kShown ? "...'" : "'");

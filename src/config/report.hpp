@@ -26,6 +26,6 @@ class Report {
 };
 
 /// Text from the file as messages show it: in single quotes, escaped, cut after 60 bytes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace prefix_router::config
