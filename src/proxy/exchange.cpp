@@ -39,6 +39,7 @@ net::Task<Ending> Exchange::run(ClientConnection& client, std::string_view input
     if (!failure_) {
         body_read_at_ = now();
         stage_ = Stage::Routing;
+        head_.seal(body_size_);
         client.begin_watch();
         co_await route();
     }
