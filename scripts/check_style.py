@@ -101,7 +101,7 @@ def unfinished(source):
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 ONLY_IN = {  # third-party headers and the modules that may see them
     "yaml-cpp/": {"config"},
-    "CLI/": {"app"},
+    "CLI/": {"app", "sim"},  # sim: the arguments of the replay
     "boost/asio": {"net", "proxy", "admin", "app"},
     "boost/beast": {"http", "net", "proxy", "admin", "app"},
 }
