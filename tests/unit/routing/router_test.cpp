@@ -44,7 +44,7 @@ TEST_F(RouterTest, ABurstWithOneNewPrefixGoesToOneBackendUntilItsWaitSaysOtherwi
     }
     std::uint32_t elsewhere = 0;
     for (std::uint64_t i = 10; i < 60; ++i) {
-        elsewhere += where(i) != first ? 1 : 0;
+        elsewhere += where(i) != first ? 1U : 0U;
     }
     EXPECT_GT(elsewhere, 10U);
 }

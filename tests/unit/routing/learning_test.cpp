@@ -1,0 +1,208 @@
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "prefix_router/base/random.hpp"
+
+#include "routing/learning/capacity_learner.hpp"
+#include "routing/learning/median_window.hpp"
+#include "routing/learning/prefill_model.hpp"
+#include "routing/learning/rate_average.hpp"
+#include "routing/learning/report_watch.hpp"
+#include "routing/learning/token_ratio.hpp"
+
+namespace prefix_router::routing {
+namespace {
+
+TEST(MedianWindowTest, OnlyTheLastSamplesCount) {
+    MedianWindow window(3);
+    EXPECT_EQ(window.median(7), 7);
+    for (const double sample : {100.0, 1.0, 2.0, 3.0}) {
+        window.add(sample);
+    }
+    EXPECT_EQ(window.median(0), 2);
+}
+
+TEST(RateAverageTest, ASteadyRateIsFoundAndForgotten) {
+    RateAverage rate;
+    for (int i = 0; i < 6000; ++i) {
+        rate.add(2.0, i * 0.1);
+    }
+    EXPECT_NEAR(rate.at(600), 20, 0.2);
+    EXPECT_NEAR(rate.at(660), 20 / std::exp(1.0), 0.3);
+}
+
+Seconds truth(Tokens uncached, Tokens prompt, double length) {
+    const double n = static_cast<double>(prompt);
+    const double hit = n - static_cast<double>(uncached);
+    return 0.03 + ((n - hit) + (n * n - hit * hit) / (2 * length)) / 8000;
+}
+
+class PrefillModelTest : public testing::Test {
+  protected:
+    void teach(BackendSlot backend, int samples, double length, double slower = 1,
+               double outliers = 0) {
+        for (int i = 0; i < samples; ++i) {
+            const auto prompt = static_cast<Tokens>(1200 + random_.below(100'000));
+            const auto uncached =
+                static_cast<Tokens>(1 + random_.below(static_cast<std::uint64_t>(prompt)));
+            Seconds measured = 0.03 + (truth(uncached, prompt, length) - 0.03) * slower;
+            if (random_.unit() < outliers) {
+                measured *= 5;
+            }
+            model_.learn(backend, {uncached, prompt, measured});
+            model_.learn(backend, {100, 200, 0.03});
+        }
+    }
+
+    Random random_{1};
+    PrefillModel model_;
+};
+
+TEST_F(PrefillModelTest, TheLinearFormIsItsSpecialCase) {
+    teach(BackendSlot(0), 300, 1e18);
+    EXPECT_NEAR(model_.per_token(), 1.0 / 8000, 2e-6);
+    EXPECT_NEAR(model_.per_token_and_position(), 0, 1e-12);
+    EXPECT_NEAR(model_.estimate(BackendSlot(0), 8000, 8000), 1.03, 0.02);
+}
+
+TEST_F(PrefillModelTest, GrowthWithPositionIsLearnedThroughOutliers) {
+    teach(BackendSlot(0), 300, 32'000, 1, 0.2);
+    for (const Tokens prompt : {5'000, 40'000, 100'000}) {
+        EXPECT_NEAR(model_.estimate(BackendSlot(0), prompt / 2, prompt),
+                    truth(prompt / 2, prompt, 32'000), 0.05 * truth(prompt / 2, prompt, 32'000));
+    }
+}
+
+TEST_F(PrefillModelTest, ABackendLeavesTheFleetOnlyWhenItIsClearlyDifferent) {
+    teach(BackendSlot(0), 100, 1e18);
+    teach(BackendSlot(1), 30, 1e18, 1.3);
+    teach(BackendSlot(2), 30, 1e18, 2.0);
+    EXPECT_EQ(model_.factor(BackendSlot(0)), 1);
+    EXPECT_EQ(model_.factor(BackendSlot(1)), 1);
+    EXPECT_NEAR(model_.factor(BackendSlot(2)), 2, 0.3);
+    model_.forget(BackendSlot(2));
+    EXPECT_EQ(model_.factor(BackendSlot(2)), 1);
+}
+
+TEST_F(PrefillModelTest, TheOverheadIsAtMostHalfASecond) {
+    for (int i = 0; i < 10; ++i) {
+        model_.learn(BackendSlot(0), {100, 200, 20.0});
+    }
+    EXPECT_EQ(model_.overhead(), 0.5);
+}
+
+TEST(TokenRatioTest, TheMedianIsUsedAndSmallChangesAreNot) {
+    TokenRatio ratio;
+    EXPECT_EQ(ratio.bytes_per_token(), 4);
+    for (int i = 0; i < 5; ++i) {
+        ratio.learn(4100, 1000);
+    }
+    EXPECT_EQ(ratio.bytes_per_token(), 4);  // within 3 %
+    for (int i = 0; i < 20; ++i) {
+        ratio.learn(3000, 1000);
+    }
+    EXPECT_EQ(ratio.bytes_per_token(), 3);
+    ratio.learn(100, 1);  // too short to tell
+    EXPECT_EQ(ratio.bytes_per_token(), 3);
+}
+
+TEST(FlushDetectorTest, ThreeDenialsRunningDropTheMap) {
+    FlushDetector flush;
+    EXPECT_FALSE(flush.learn(5000, 0));
+    EXPECT_FALSE(flush.learn(5000, 0));
+    EXPECT_FALSE(flush.learn(5000, 100));
+    EXPECT_FALSE(flush.learn(5000, 0));
+    EXPECT_FALSE(flush.learn(500, 0));  // believed little: says nothing
+    EXPECT_FALSE(flush.learn(5000, 0));
+    EXPECT_TRUE(flush.learn(5000, 0));
+}
+
+TEST(EngineBlockTest, TheDivisorOfReportsIsTheBlock) {
+    EngineBlock block;
+    EXPECT_EQ(block.size(), 1);
+    for (const Tokens reported : {256, 0, 128, 1280, 384}) {
+        block.learn(reported);
+    }
+    EXPECT_EQ(block.size(), 128);
+    block.learn(1279);
+    EXPECT_EQ(block.size(), 1);
+}
+
+TEST(EngineBlockTest, TheSameAnswerAgainAndAgainIsNoBlock) {
+    EngineBlock block;
+    for (int i = 0; i < 10; ++i) {
+        block.learn(6144);
+    }
+    EXPECT_EQ(block.size(), 1);
+}
+
+TEST(DistanceProfileTest, DistancesComeBackByBlock) {
+    DistanceProfile profile;
+    const std::vector<prefix::StackDistance> distances{100, 100, 5000, 5001, 9000, prefix::kNever};
+    profile.assign(distances);
+    EXPECT_EQ(profile.at(0), 100);
+    EXPECT_EQ(profile.at(1), 100);
+    EXPECT_EQ(profile.at(3), 5000);
+    EXPECT_EQ(profile.at(4), 9000);
+    EXPECT_EQ(profile.at(5), prefix::kNever);
+    EXPECT_EQ(profile.farthest(0, 2), 100);
+    EXPECT_EQ(profile.farthest(1, 6), 9000);
+    EXPECT_EQ(profile.farthest(5, 6), 0);
+}
+
+/// An LRU cache of `capacity` tokens asked for chains whose blocks were touched at random
+/// distances.
+Tokens learned_capacity(double start, double truth, int reports) {
+    CapacityLearner learner;
+    learner.start(static_cast<Tokens>(start * truth), 0);
+    Random random(3);
+    for (int i = 0; i < reports; ++i) {
+        std::vector<prefix::StackDistance> distances;
+        auto distance = static_cast<Tokens>(random.unit() * truth);
+        for (int block = 0; block < 20; ++block) {
+            distance += static_cast<Tokens>(random.unit() * truth * 0.2);
+            distances.push_back(distance);
+        }
+        DistanceProfile profile;
+        profile.assign(distances);
+        CapacityLearner::Report report{0, 0, 20};
+        for (const Tokens d : distances) {
+            report.expected_blocks += d < learner.believed() ? 1U : 0U;
+            report.actual_blocks += static_cast<double>(d) < truth ? 1U : 0U;
+        }
+        learner.learn(report, profile);
+    }
+    return learner.believed();
+}
+
+TEST(CapacityLearnerTest, ItConvergesFromTooSmallAndTooLarge) {
+    EXPECT_NEAR(static_cast<double>(learned_capacity(0.3, 500'000, 400)), 500'000, 50'000);
+    EXPECT_NEAR(static_cast<double>(learned_capacity(3.0, 500'000, 400)), 500'000, 50'000);
+}
+
+TEST(CapacityLearnerTest, ItStaysAboveHalfOfAConfiguredValue) {
+    CapacityLearner learner;
+    learner.start(1'000'000, 500'000);
+    DistanceProfile profile;
+    const std::vector<prefix::StackDistance> distances(10, 1000);
+    profile.assign(distances);
+    for (int i = 0; i < 1000; ++i) {
+        learner.learn({10, 0, 10}, profile);
+    }
+    EXPECT_EQ(learner.believed(), 500'000);
+}
+
+TEST(CapacityLearnerTest, ADoubtHalvesItUntilConfirmed) {
+    CapacityLearner learner;
+    learner.start(1'000'000, 0);
+    learner.doubt();
+    EXPECT_EQ(learner.believed(), 500'000);
+    EXPECT_TRUE(learner.confirm());
+    EXPECT_EQ(learner.believed(), 1'000'000);
+    EXPECT_FALSE(learner.confirm());
+}
+
+}  // namespace
+}  // namespace prefix_router::routing
