@@ -17,6 +17,13 @@ constexpr std::uint32_t block_length(std::uint64_t position) {
 }
 inline constexpr std::uint32_t kMaxBlockLength = 4096;
 
+/// Blocks that a prompt of `bytes` makes, with room for some message ends.
+constexpr std::size_t likely_blocks(std::size_t bytes) {
+    const std::size_t near = std::min<std::size_t>(bytes, 8 * 1024);
+    const std::size_t middle = std::min<std::size_t>(bytes - near, 56 * 1024);
+    return near / 256 + middle / 1024 + (bytes - near - middle) / 4096 + 24;
+}
+
 /// A message end always closes a block, but far on, where there are many blocks already, it is
 /// listed in the key only when it is worth it: a body of a million empty messages must not make a
 /// million blocks. The chain of hashes goes on through an end that is not listed.

@@ -72,7 +72,7 @@ class JsonCursor {
     StringTape::Replay replay_;
     std::string_view key_;
     bool failed_ = false;
-    std::array<char, 64> decoded_key_;
+    std::array<char, 128> decoded_key_;
 };
 
 }  // namespace prefix_router::prompt

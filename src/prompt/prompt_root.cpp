@@ -26,7 +26,7 @@ std::uint64_t prompt_root(const RequestFields& fields, const StringTape& tape, F
                           std::uint64_t tenant) {
     std::uint64_t root = mix(static_cast<std::uint64_t>(family), tenant);
     for (const Field field : {Field::Model, Field::LoraName, Field::LoraPath, Field::AdapterId,
-                              Field::CacheSalt, Field::ChatTemplate}) {
+                              Field::CacheSalt, Field::ChatTemplate, Field::PreviousResponseId}) {
         const JsonValue& value = fields[field];
         root = mix(root, value ? order_free_hash(value, tape) : 0);
     }

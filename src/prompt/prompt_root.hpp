@@ -9,7 +9,8 @@ namespace prefix_router::prompt {
 enum class Family : std::uint8_t { Text, Chat };
 
 /// Hash of all that separates prompts of equal text: family, tenant, model, LoRA adapter,
-/// cache_salt, and a chat template of the request's own. Unseeded: the home's root; the key's root
+/// cache_salt, a chat template of the request's own, and a history that the engine holds
+/// (previous_response_id). Unseeded: the home's root; the key's root
 /// is seeded_root() of it.
 std::uint64_t prompt_root(const RequestFields& fields, const StringTape& tape, Family family,
                           std::uint64_t tenant);

@@ -22,7 +22,7 @@ void PromptWriter::begin_message(std::string_view role) {
     chain_.add(role);
     chain_.add(canonical::kContent);
     last_is_assistant_ = role == canonical::kAssistant;
-    in_first_user_message_ = role == "user";
+    in_user_message_ = role == "user";
 }
 
 void PromptWriter::begin_message(const JsonValue& role) {
@@ -32,12 +32,12 @@ void PromptWriter::begin_message(const JsonValue& role) {
     string(role, nullptr);
     chain_.add(canonical::kContent);
     last_is_assistant_ = false;
-    in_first_user_message_ = false;
+    in_user_message_ = false;
 }
 
 void PromptWriter::end_message() {
     chain_.close_block();
-    if (in_first_user_message_) chain_.mark_home();
+    if (in_user_message_) chain_.mark_home();
 }
 
 void PromptWriter::text(const JsonValue& string_value) {

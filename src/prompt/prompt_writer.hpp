@@ -48,7 +48,7 @@ class PromptWriter {
     FixedPrefix* fixed_prefix_;
     const StringTape& tape_;
     bool last_is_assistant_ = false;
-    bool in_first_user_message_ = false;
+    bool in_user_message_ = false;
 };
 
 }  // namespace prefix_router::prompt

@@ -39,6 +39,7 @@ constexpr std::array kNames = {
     Name{"prompt_cache_key", Field::PromptCacheKey},
     Name{"reasoning_effort", Field::ReasoningEffort},
     Name{"chat_template_kwargs", Field::ChatTemplateKwargs},
+    Name{"previous_response_id", Field::PreviousResponseId},
 };
 static_assert(kNames.size() == static_cast<std::size_t>(Field::Unknown));
 

@@ -29,6 +29,7 @@ enum class Field : std::uint8_t {
     Model,
     N,
     Parameters,
+    PreviousResponseId,
     Prompt,
     PromptCacheKey,
     Reasoning,

@@ -111,6 +111,7 @@ class RequestReader::State {
                        std::uint64_t tenant) {
         facts_.clear();
         facts_.dialect = dialect;
+        body_size_ = body.size();
         const Write write = writer_of(dialect);
         if (write == nullptr || !fields_.read(body, tape_)) return facts_;
         facts_.streams = streams(dialect, fields_);
@@ -128,6 +129,7 @@ class RequestReader::State {
 
     void write_key(Write write, std::uint64_t tenant) {
         const Family family = family_of(facts_.dialect, fields_);
+        reserve_blocks();
         const std::uint64_t root = prompt_root(fields_, tape_, family, tenant);
         chain_.start(facts_.key, seeded_root(root, options_.hash_seed), root,
                      family == Family::Chat ? HomeScope::FirstUserMessage : HomeScope::FirstBytes);
@@ -141,6 +143,13 @@ class RequestReader::State {
                                                        answers_per_prompt(fields_, tape_));
         facts_.answer_extends_key = shape.is_chat && facts_.sequences == 1 && !facts_.key.empty() &&
                                     !writer.last_is_assistant();
+    }
+
+    /// The caller may have moved the key away: one allocation then, not one per doubling.
+    void reserve_blocks() {
+        const std::size_t blocks = likely_blocks(body_size_);
+        facts_.key.hashes.reserve(blocks);
+        facts_.key.ends.reserve(blocks);
     }
 
     void read_model() {
@@ -166,6 +175,7 @@ class RequestReader::State {
     }
 
     RequestReaderOptions options_;
+    std::size_t body_size_ = 0;
     RequestFacts facts_;
     RequestFields fields_;
     StringTape tape_;

@@ -1,5 +1,7 @@
 #include "prompt/text_escapes.hpp"
 
+#include <algorithm>
+
 namespace prefix_router::prompt {
 namespace {
 
@@ -12,13 +14,11 @@ int hex_digit(char c) {
     return -1;
 }
 
-/// The code unit of "\uXXXX", or -1.
+/// The code unit of "\uXXXX".
 int code_unit(std::string_view escape) {
     int value = 0;
     for (std::size_t i = 2; i < kUnitLength; ++i) {
-        const int digit = hex_digit(escape[i]);
-        if (digit < 0) return -1;
-        value = value * 16 + digit;
+        value = value * 16 + hex_digit(escape[i]);
     }
     return value;
 }
@@ -99,21 +99,28 @@ std::size_t copy_raw(std::string_view raw, std::size_t count, char* out, std::si
     return count;
 }
 
-/// Whether more bytes could make a low surrogate follow the high one that `raw` begins with.
-bool may_still_pair(std::string_view raw) {
-    if (raw.size() >= 2 * kUnitLength) return false;
-    return (raw.size() < kUnitLength + 1 || raw[kUnitLength] == '\\') &&
-           (raw.size() < kUnitLength + 2 || raw[kUnitLength + 1] == 'u');
+bool are_hex_digits(std::string_view digits) {
+    for (const char c : digits)
+        if (hex_digit(c) < 0) return false;
+    return true;
+}
+
+/// Whether `raw`, when it is short, could still become a whole \uXXXX.
+bool may_be_unit(std::string_view raw) {
+    constexpr std::string_view kStart = "\\u";
+    const std::size_t known = std::min(raw.size(), kStart.size());
+    return raw.substr(0, known) == kStart.substr(0, known) &&
+           are_hex_digits(raw.substr(known, kUnitLength - known));
 }
 
 std::size_t read_unicode(std::string_view raw, EscapeStyle style, char* out, std::size_t* written) {
+    if (!may_be_unit(raw)) return copy_raw(raw, 2, out, written);
     if (raw.size() < kUnitLength) return 0;
     const int unit = code_unit(raw);
-    if (unit < 0) return copy_raw(raw, 2, out, written);
     if (is_high_surrogate(unit)) {
-        if (may_still_pair(raw)) return 0;
         const std::string_view next = raw.substr(kUnitLength);
-        if (next.size() >= kUnitLength && next[0] == '\\' && next[1] == 'u') {
+        if (may_be_unit(next)) {
+            if (next.size() < kUnitLength) return 0;
             const int low = code_unit(next);
             if (is_surrogate(low) && !is_high_surrogate(low)) {
                 const int code_point = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);

@@ -69,15 +69,15 @@ class EscapeReader {
     template <class Sink>
     void finish(Sink&& sink) {
         while (size_ != 0) {
-            char padded[kCapacity + 1];
+            // Blanks stand for the bytes that will not come.
+            char padded[2 * kCapacity];
+            std::memset(padded, ' ', sizeof padded);
             std::memcpy(padded, pending_, size_);
-            padded[size_] = ' ';
             char out[kMaxEscapeOutput];
             std::size_t written = 0;
             const std::size_t consumed =
-                pending_[0] != '\\'
-                    ? 0
-                    : read_escape({padded, std::size_t{size_} + 1}, kStyle, out, &written);
+                pending_[0] == '\\' ? read_escape({padded, sizeof padded}, kStyle, out, &written)
+                                    : 0;
             if (consumed == 0 || consumed > size_) {
                 emit(pending_, pending_ + 1, sink);
                 drop(1);

@@ -40,6 +40,7 @@ Node chat_answer_child(Node parent, std::string_view key) {
             if (key == "usage") return Node::Usage;
             if (key == "timings") return Node::Timings;
             if (key == "error") return Node::Error;
+            if (key == "object") return Node::EventType;  // "error" in older vLLM
             return Node::Ignore;
         case Node::Choice:
             if (key == "delta") return Node::Delta;

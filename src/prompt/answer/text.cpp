@@ -13,6 +13,7 @@ Node text_answer_child(Node parent, std::string_view key) {
             if (key == "usage") return Node::Usage;
             if (key == "timings") return Node::Timings;
             if (key == "error") return Node::Error;
+            if (key == "object") return Node::EventType;
             if (key == "meta_info") return Node::MetaInfo;
             if (key == "details") return Node::Choice;  // TGI
             if (key == "tokens_evaluated") return Node::PromptTokens;
