@@ -11,11 +11,11 @@ set -euo pipefail
 
 # 24 tenants with system prompts of 6,000 tokens: 144,000 tokens in all. An engine has room for a third of them
 # and for the conversations on top; an even spread makes every engine evict what it is about to need.
-tenants=24 system_tokens=6000 kv_tokens=60000
+tenants=24 system_tokens=6000 kv_tokens=52000
 # A mid-sized model on one GPU: a cold system prompt takes 0.4 s, a warm one 0.03 s.
 engine_options=(--kv-tokens "$kv_tokens" --prefill-rate 16000 --overhead 0.02 --decode-rate 60 --slots 32)
 load_options=(--tenants "$tenants" --system-tokens "$system_tokens" --turns 4 --user-tokens 60
-    --answer-tokens 40 --concurrency 24 --think 0.5 --seed 1)
+    --answer-tokens 40 --concurrency 40 --think 1.2 --seed 1)
 
 json=0 serve=0 seconds=25 strategies="random least_outstanding_requests prefix_aware adaptive"
 while (($#)); do

@@ -8,8 +8,9 @@
 namespace prefix_router::chat_load {
 namespace {
 
-double rounded(double value, double unit) {
-    return std::round(value / unit) * unit;
+// Dividing by a whole number, not multiplying by 0.1, keeps 1511.1 from printing as 1511.10000001.
+double rounded(double value, double parts_of_one) {
+    return std::round(value * parts_of_one) / parts_of_one;
 }
 
 double milliseconds_at(const std::vector<Seconds>& values, double quantile) {
