@@ -68,11 +68,15 @@ wait_for() {
     done
 }
 
+is_taken() {
+    (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
 free_port() {
     local port
     while :; do
         port=$((20000 + RANDOM % 12000))
-        (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+        is_taken "$port" || break
     done
     echo "$port"
 }
@@ -85,16 +89,17 @@ has_four_engines() {
     (($(engine_urls | wc -l) == 4))
 }
 
-# start_router STRATEGY HOST:PORT ADMIN: with four fresh engines behind it.
+# start_router STRATEGY HOST:PORT [OPTION...]: with four fresh engines behind it.
 start_router() {
-    local backends=() url
+    local strategy=$1 address=$2 backends=() url
+    shift 2
     : >"$scratch/engines.log"
     start "$scratch/engines.log" "$bin/engine-sim" --port 0,0,0,0 "${engine_options[@]}"
     wait_for 10 "engine-sim" has_four_engines
     for url in $(engine_urls); do backends+=(--backend "$url"); done
-    start "$scratch/router.log" "$bin/prefix-router" --listen "$2" --admin "$3" --strategy "$1" \
-        --access-log off "${backends[@]}"
-    wait_for 10 "prefix-router" curl -sf -m 2 "http://127.0.0.1:${2##*:}/health"
+    start "$scratch/router.log" "$bin/prefix-router" --listen "$address" --strategy "$strategy" \
+        --access-log off "$@" "${backends[@]}"
+    wait_for 10 "prefix-router" curl -sf -m 2 "http://127.0.0.1:${address##*:}/health"
 }
 
 # number NAME JSON
@@ -124,7 +129,7 @@ print_row() {
 run_strategy() {
     local port report progress=()
     port=$(free_port)
-    start_router "$1" "127.0.0.1:$port" off
+    start_router "$1" "127.0.0.1:$port" --admin off
     [[ -t 2 ]] && progress=(--progress)
     # In the background and waited for: so that a signal is acted on at once.
     "$bin/chat-load" --url "http://127.0.0.1:$port" --strategy "$1" --json --duration "$seconds" \
@@ -138,7 +143,7 @@ run_strategy() {
 }
 
 leave_running() {
-    start_router adaptive 0.0.0.0:8080 127.0.0.1:9191
+    start_router adaptive 0.0.0.0:8080
     local kept="${pids[*]}"
     pids=()
     disown -a
@@ -153,6 +158,7 @@ Stop it: kill $kept
 TEXT
 }
 
+if ((serve)) && is_taken 8080; then fail "--serve needs port 8080, which is in use"; fi
 "$root/scripts/install_dependencies.sh"
 "$root/scripts/build.sh" release prefix-router engine-sim chat-load
 
