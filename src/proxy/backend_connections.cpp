@@ -7,7 +7,8 @@
 
 namespace prefix_router::proxy {
 
-BackendConnection::BackendConnection(net::Stream connected) : stream(std::move(connected)) {
+BackendConnection::BackendConnection(net::Stream connected, BackendRef backend_)
+    : stream(std::move(connected)), backend(std::move(backend_)) {
     stream.listen(this);
 }
 
@@ -23,14 +24,18 @@ void BackendConnection::on_writable() {
     }
 }
 
-std::unique_ptr<BackendConnection> BackendConnections::take(BackendSlot backend) {
-    if (backend.index() >= idle_.size()) {
+std::unique_ptr<BackendConnection> BackendConnections::take(const BackendRef& backend) {
+    const std::size_t place = backend->slot.index();
+    if (place >= idle_.size()) {
         return nullptr;
     }
-    auto& kept = idle_[backend.index()];
+    auto& kept = idle_[place];
     while (!kept.empty()) {
         auto connection = std::move(kept.back());
         kept.pop_back();
+        if (connection->backend != backend) {
+            continue;  // the slot was another backend's before
+        }
         // llama.cpp closes after every streamed answer although it announces keep-alive; the end
         // may have come with the last byte or a moment after it.
         if (connection->stream.is_quiet()) {
@@ -41,12 +46,12 @@ std::unique_ptr<BackendConnection> BackendConnections::take(BackendSlot backend)
     return nullptr;
 }
 
-void BackendConnections::put(BackendSlot backend, std::unique_ptr<BackendConnection> connection,
-                             net::Tick now) {
-    if (backend.index() >= idle_.size()) {
-        idle_.resize(backend.index() + 1);
+void BackendConnections::put(std::unique_ptr<BackendConnection> connection, net::Tick now) {
+    const std::size_t place = connection->backend->slot.index();
+    if (place >= idle_.size()) {
+        idle_.resize(place + 1);
     }
-    auto& kept = idle_[backend.index()];
+    auto& kept = idle_[place];
     if (kept.size() < kKeptPerBackend) {
         connection->lend_to(nullptr);
         connection->idle_since = now;

@@ -15,12 +15,13 @@ namespace prefix_router::proxy {
 /// readiness while it is lent, nobody while it idles.
 class BackendConnection final : public net::StreamListener {
   public:
-    explicit BackendConnection(net::Stream connected);
+    BackendConnection(net::Stream connected, BackendRef backend);
     BackendConnection(const BackendConnection&) = delete;
     BackendConnection& operator=(const BackendConnection&) = delete;
     ~BackendConnection() = default;
 
     net::Stream stream;
+    const BackendRef backend;
     bool was_pooled = false;   ///< carried a request before this one
     net::Tick idle_since = 0;  ///< while pooled
 
@@ -40,8 +41,8 @@ class BackendConnections final : public net::Ticked {
     explicit BackendConnections(std::chrono::milliseconds idle_limit) : idle_limit_(idle_limit) {}
 
     /// A connection on which nothing, not even an end, is waiting; nullptr when there is none.
-    std::unique_ptr<BackendConnection> take(BackendSlot backend);
-    void put(BackendSlot backend, std::unique_ptr<BackendConnection> connection, net::Tick now);
+    std::unique_ptr<BackendConnection> take(const BackendRef& backend);
+    void put(std::unique_ptr<BackendConnection> connection, net::Tick now);
     void clear() { idle_.clear(); }
     void on_tick(net::Tick now) override;
 

@@ -49,15 +49,16 @@ void BackendMonitor::stop() {
 net::Task<void> BackendMonitor::probe_forever() {
     bool goes_on = true;
     while (goes_on) {
-        const bool is_alive = co_await probe();
+        const Health health = co_await probe();
         if (prober_.is_stopped()) {
             break;
         }
-        if (!is_alive) {
-            backend()->metrics->probe_failures.Increment();
+        if (health != Health::NotAsked) {
+            const bool is_alive = health == Health::Alive;
+            backend()->metrics->probe_failures.Increment(is_alive ? 0 : 1);
+            services_.desk.probed(backend()->slot, is_alive);
+            tell_health(is_alive, probe_complaint_);
         }
-        services_.desk.probed(backend()->slot, is_alive);
-        tell_health(is_alive, probe_complaint_);
         goes_on = co_await prober_.sleep(services_.config.health.interval);
     }
     --running_loops_;
@@ -65,7 +66,7 @@ net::Task<void> BackendMonitor::probe_forever() {
 
 /// Engines answer /health, SageMaker containers /ping; a server that knows neither is alive when it
 /// speaks HTTP at all.
-net::Task<bool> BackendMonitor::probe() {
+net::Task<BackendMonitor::Health> BackendMonitor::probe() {
     const auto timeout = services_.config.health.timeout;
     auto answer = co_await prober_.get(probe_path_, timeout);
     if (answer && is_missing(answer->status) && probe_path_ == kDefaultProbe) {
@@ -73,15 +74,16 @@ net::Task<bool> BackendMonitor::probe() {
         if (answer && is_good(answer->status)) {
             probe_path_ = kSageMakerProbe;
         } else if (answer && is_missing(answer->status)) {
-            co_return true;
+            co_return Health::Alive;
         }
     }
     if (!answer) {
         probe_complaint_ = to_string(answer.error().kind());
-        co_return false;
+        const bool is_ours = answer.error().kind() == ErrorKind::OutOfDescriptors;
+        co_return is_ours ? Health::NotAsked : Health::Failing;
     }
     probe_complaint_ = "status " + std::to_string(answer->status);
-    co_return is_good(answer->status);
+    co_return is_good(answer->status) ? Health::Alive : Health::Failing;
 }
 
 void BackendMonitor::tell_health(bool is_alive, std::string_view why) {

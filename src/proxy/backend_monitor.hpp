@@ -30,7 +30,9 @@ class BackendMonitor {
 
   private:
     net::Task<void> probe_forever();
-    net::Task<bool> probe();
+    /// NotAsked: this process could not, which says nothing about the backend.
+    enum class Health : unsigned char { Alive, Failing, NotAsked };
+    net::Task<Health> probe();
     net::Task<void> scrape_forever();
     net::Task<void> scrape();
     net::Task<void> scrape_models();

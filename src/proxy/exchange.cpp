@@ -1,5 +1,6 @@
 #include "proxy/exchange.hpp"
 
+#include <new>
 #include <utility>
 
 #include "proxy/events.hpp"
@@ -30,6 +31,20 @@ Exchange::~Exchange() = default;
 net::Task<Ending> Exchange::run(ClientConnection& client, std::string_view input) {
     client_ = &client;
     started_ = now();
+    try {
+        co_await work(input);
+    } catch (const std::bad_alloc&) {
+        fail(ErrorKind::Overloaded, "out of memory");
+    }
+    if (failure_ && stage_ != Stage::Relaying) {
+        co_await answer_error();
+    }
+    client.end_watch();
+    settle();
+    co_return ending();
+}
+
+net::Task<void> Exchange::work(std::string_view input) {
     if (!take_head(input)) {
         co_await read_head();
     }
@@ -40,15 +55,9 @@ net::Task<Ending> Exchange::run(ClientConnection& client, std::string_view input
         body_read_at_ = now();
         stage_ = Stage::Routing;
         head_.seal(body_size_);
-        client.begin_watch();
+        client_->begin_watch();
         co_await route();
     }
-    if (failure_ && stage_ != Stage::Relaying) {
-        co_await answer_error();
-    }
-    client.end_watch();
-    settle();
-    co_return ending();
 }
 
 void Exchange::recycle() {

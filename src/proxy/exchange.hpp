@@ -50,6 +50,8 @@ class Exchange final : public TicketOwner {
     void wake() { client_->parker.signal(kReleased); }
 
   private:
+    net::Task<void> work(std::string_view input);
+
     // exchange_read.cpp
     bool take_head(std::string_view input);
     net::Task<void> read_head();
@@ -68,11 +70,12 @@ class Exchange final : public TicketOwner {
     void admit();
     net::Task<void> hold();
     net::Task<void> dispatch();
-    AttemptFacts attempt_facts();
+    AttemptFacts attempt_facts() const;
     bool retry_elsewhere();
     void keep_refusal();
     void fall_back_to_refusal();
     bool is_our_own_end() const;
+    void name_failure();
     void fail_unplaced();
 
     // exchange_attempt.cpp
@@ -81,8 +84,7 @@ class Exchange final : public TicketOwner {
     net::Task<void> connect();
     net::Task<void> connect_to(const net::Endpoint& endpoint, std::chrono::milliseconds timeout);
     void lay_out_request();
-    bool send_now();
-    net::Task<void> send_request();
+    void send_now();
     net::Task<void> read_answer_head();
     bool receive_answer_bytes();
     enum class HeadProgress : std::uint8_t { NeedsMore, Interim, Final, Broken };
@@ -113,6 +115,7 @@ class Exchange final : public TicketOwner {
     void log(unsigned status);
     unsigned status() const;
     Ending ending() const;
+    bool shows_truncation() const;
     void give_back_connection();
 
     /// True, with `failure_` set, when one of kInterrupts is among `events`.
@@ -163,7 +166,6 @@ class Exchange final : public TicketOwner {
         std::unique_ptr<BackendConnection> connection;
         http::ResponseHead head;
         std::string rest;
-        BackendRef backend;
     };
     std::optional<Refusal> refusal_;
 

@@ -38,11 +38,10 @@ net::Task<void> Exchange::attempt() {
     connection_->lend_to(&client_->parker);
     client_->parker.clear(kBackendReadable | kBackendWritable);
     lay_out_request();
-    if (!send_now()) {
-        co_await send_request();
-    }
-    if (!failure_) {
-        co_await read_answer_head();
+    send_now();
+    co_await read_answer_head();
+    if (failure_ && failure_->kind() == ErrorKind::ResetBeforeResponse) {
+        ++killed_connections_;
     }
 }
 
@@ -60,7 +59,7 @@ void Exchange::begin_attempt() {
     }
     connection_.reset();
     if (!std::exchange(needs_fresh_connection_, false)) {
-        connection_ = context_.connections.take(placement_.backend->slot);
+        connection_ = context_.connections.take(placement_.backend);
     }
 }
 
@@ -93,7 +92,8 @@ net::Task<void> Exchange::connect_to(const net::Endpoint& endpoint,
         fail(net::connect_error_kind(dialled.error));
         co_return;
     }
-    auto connection = std::make_unique<BackendConnection>(std::move(dialled.stream));
+    auto connection =
+        std::make_unique<BackendConnection>(std::move(dialled.stream), placement_.backend);
     if (!dialled.is_connected) {
         client_->parker.clear(kBackendWritable);
         connection->lend_to(&client_->parker);
@@ -120,41 +120,38 @@ void Exchange::lay_out_request() {
     outgoing_.add(std::string_view(body_.data(), body_size_));
 }
 
-/// Writes once; true when the request is out, or when the connection is broken: an answer may be
-/// waiting even so.
-bool Exchange::send_now() {
+/// Writes once. What cannot be sent now waits in `outgoing_`; a broken connection is left to who
+/// reads the answer, which may be waiting even so.
+void Exchange::send_now() {
     const net::IoResult sent = connection_->stream.write_some(outgoing_);
-    is_request_sent_ = sent.status == net::IoStatus::Done && outgoing_.empty();
-    return is_request_sent_ || sent.status == net::IoStatus::Failed;
-}
-
-/// Goes on until all is sent or the backend answers: a final answer may come early (413), and the
-/// rest of the request is then not wanted.
-net::Task<void> Exchange::send_request() {
-    const auto timeout = context_.services.config.timeouts.idle;
-    connection_->stream.watch_read();
-    do {
+    if (sent.status == net::IoStatus::Failed) {
+        outgoing_.clear();
+        return;
+    }
+    is_request_sent_ = outgoing_.empty();
+    if (!is_request_sent_) {
         connection_->stream.watch_write();
-        client_->arm(timeout, ErrorKind::HeaderTimeout);
-        const net::Events events =
-            co_await client_->parker.park(kBackendWritable | kBackendReadable | kInterrupts);
-        if (is_interrupted(events)) {
-            co_return;
-        }
-        if ((events & kBackendReadable) != 0) {
-            client_->parker.signal(kBackendReadable);  // for who reads the answer
-            co_return;
-        }
-    } while (!send_now());
+    }
 }
 
+/// Waits for the head of the final answer, and meanwhile sends what is left of the request: an
+/// answer may come early (413), interim ones may come any time.
 net::Task<void> Exchange::read_answer_head() {
-    client_->arm(context_.services.config.timeouts.first_byte, ErrorKind::HeaderTimeout);
+    const auto timeout = context_.services.config.timeouts.first_byte;
+    client_->arm(timeout, ErrorKind::HeaderTimeout);
     while (true) {
         connection_->stream.watch_read();
-        const net::Events events = co_await client_->parker.park(kBackendReadable | kInterrupts);
+        const net::Events events =
+            co_await client_->parker.park(kBackendReadable | kBackendWritable | kInterrupts);
         if (is_interrupted(events)) {
             break;
+        }
+        if ((events & kBackendWritable) != 0 && !outgoing_.empty()) {
+            send_now();
+            client_->arm(timeout, ErrorKind::HeaderTimeout);
+        }
+        if ((events & kBackendReadable) == 0) {
+            continue;
         }
         if (!receive_answer_bytes()) {
             if (failure_) {
@@ -165,6 +162,7 @@ net::Task<void> Exchange::read_answer_head() {
         HeadProgress progress = parse_answer_head();
         while (progress == HeadProgress::Interim) {
             co_await forward_interim();
+            client_->arm(timeout, ErrorKind::HeaderTimeout);
             progress = failure_ ? HeadProgress::Broken : parse_answer_head();
         }
         if (progress != HeadProgress::NeedsMore) {

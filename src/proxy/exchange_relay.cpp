@@ -34,6 +34,10 @@ net::Task<void> Exchange::relay() {
 
 void Exchange::begin_relay() {
     stage_ = Stage::Relaying;
+    if (is_request_sent_) {  // and never again: no retry from here on
+        body_ = net::Buffer();
+        memory_.release();
+    }
     const auto format =
         prompt::AnswerReader::format_of(answer_.content_type(), answer_.content_encoding());
     answer_reader_.emplace(dialect_, format, ticket_->ask().key, answer_extends_key_);

@@ -78,21 +78,18 @@ net::Task<void> Exchange::dispatch() {
         }
         failure_.reset();
     }
-    if (failure_ && refusal_ && !is_our_own_end()) {
-        fall_back_to_refusal();
+    if (failure_ && !is_our_own_end()) {
+        name_failure();
     }
     if (!failure_) {
         co_await relay();
     }
 }
 
-AttemptFacts Exchange::attempt_facts() {
+AttemptFacts Exchange::attempt_facts() const {
     AttemptFacts facts;
     if (failure_) {
         facts.failure = failure_->kind();
-    }
-    if (facts.failure == ErrorKind::ResetBeforeResponse) {
-        ++killed_connections_;
     }
     facts.status = answer_.status();
     facts.used_pooled_connection = connection_ && connection_->was_pooled;
@@ -128,11 +125,28 @@ bool Exchange::retry_elsewhere() {
     return true;
 }
 
+/// After the last attempt failed: what the client is told.
+void Exchange::name_failure() {
+    if (refusal_) {
+        fall_back_to_refusal();
+        return;
+    }
+    const ErrorKind kind = failure_->kind();
+    const bool is_unreachable = kind == ErrorKind::ConnectRefused ||
+                                kind == ErrorKind::ConnectTimeout ||
+                                kind == ErrorKind::ConnectFailed;
+    if (is_unreachable && !context_.services.desk.has_usable_backend()) {
+        fail(ErrorKind::NoBackend);
+    }
+}
+
 /// The engine's own words are better than ours, should nobody else answer.
 void Exchange::keep_refusal() {
     connection_->lend_to(nullptr);
-    refusal_.emplace(Refusal{std::move(connection_), std::move(answer_), std::string(answer_rest_),
-                             placement_.backend});
+    refusal_.emplace();
+    refusal_->connection = std::move(connection_);
+    refusal_->head = std::move(answer_);
+    refusal_->rest = answer_rest_;
 }
 
 void Exchange::fall_back_to_refusal() {
@@ -141,7 +155,7 @@ void Exchange::fall_back_to_refusal() {
     connection_->lend_to(&client_->parker);
     answer_ = std::move(refusal_->head);
     answer_rest_ = refusal_->rest;
-    placement_.backend = refusal_->backend;
+    placement_.backend = connection_->backend;
     is_request_sent_ = false;  // of no matter any more, but the connection is not used again
 }
 

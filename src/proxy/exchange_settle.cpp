@@ -185,9 +185,13 @@ void Exchange::log(unsigned status) {
 Ending Exchange::ending() const {
     if (stage_ == Stage::Relaying) {
         if (failure_) {
-            return Ending::Reset;
+            return shows_truncation() ? Ending::Close : Ending::Reset;
         }
-        return answer_.client_keeps_alive() ? Ending::KeepAlive : Ending::Close;
+        if (answer_.client_keeps_alive()) {
+            return Ending::KeepAlive;
+        }
+        // Pipelined requests that nobody reads would turn the close into a reset.
+        return client_->received.empty() ? Ending::Close : Ending::Linger;
     }
     if (is_our_own_end()) {
         return failure_->kind() == ErrorKind::ClientGone ? Ending::Close : Ending::Reset;
@@ -200,6 +204,14 @@ Ending Exchange::ending() const {
     return keeps_alive ? Ending::KeepAlive : Ending::Linger;
 }
 
+/// Whether a client that sees the connection end knows that the answer is incomplete. Then what was
+/// passed on is left to arrive; else only a reset tells.
+bool Exchange::shows_truncation() const {
+    return answer_.relay() == http::Relay::AddChunks ||
+           (answer_.relay() == http::Relay::AsReceived &&
+            answer_.framing() != http::Framing::UntilClose);
+}
+
 void Exchange::give_back_connection() {
     if (!connection_) {
         return;
@@ -208,8 +220,7 @@ void Exchange::give_back_connection() {
                              answer_.backend_keeps_alive() &&
                              answer_.framing() != http::Framing::UntilClose;
     if (is_reusable) {
-        context_.connections.put(placement_.backend->slot, std::move(connection_),
-                                 context_.worker.ticks().now());
+        context_.connections.put(std::move(connection_), context_.worker.ticks().now());
     }
     connection_.reset();
 }

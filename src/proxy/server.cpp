@@ -1,6 +1,7 @@
 #include "prefix_router/proxy/server.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
@@ -65,6 +66,7 @@ class Server::Plane {
 
     Control control;
     std::vector<std::unique_ptr<Lane>> lanes_;
+    std::atomic<std::size_t> listening_{0};  // lanes whose listener is open
     std::mutex mutex_;
     std::condition_variable stopped_;
     bool is_started_ = false;
@@ -93,6 +95,7 @@ Result<std::uint16_t> Server::Plane::start() {
             return listener.error();
         }
         lane->listener = std::move(*listener);
+        listening_.fetch_add(1);
         lanes_.push_back(std::move(lane));
     }
     control.start();
@@ -140,7 +143,11 @@ void Server::Plane::stop() {
 
 void Server::Plane::close_listeners() {
     for (auto& lane : lanes_) {
-        lane->context.worker.post([&lane = *lane] { lane.listener.reset(); });
+        lane->context.worker.post([this, &lane = *lane] {
+            if (std::exchange(lane.listener, nullptr)) {
+                listening_.fetch_sub(1);
+            }
+        });
     }
 }
 
@@ -150,11 +157,12 @@ void Server::Plane::signal_all(net::Events events) {
     }
 }
 
-/// True when every client connection has ended within `limit` and nobody stopped the server.
+/// True when every listener and every client connection has ended within `limit` and nobody stopped
+/// the server.
 bool Server::Plane::wait_until_idle(milliseconds limit) {
     std::unique_lock lock(mutex_);
     for (milliseconds waited{0}; waited < limit; waited += kDrainPoll) {
-        if (services.connections.open.load() == 0) {
+        if (listening_.load() == 0 && services.connections.open.load() == 0) {
             return true;
         }
         if (stopped_.wait_for(lock, kDrainPoll, [this] { return is_stopping_; })) {

@@ -24,8 +24,12 @@ struct Services {
           access_log(access_log_),
           clock(clock_),
           memory(config.limits.buffered_bytes),
-          connections{config.limits.connections, {}},
+          connections{connection_limit(config.limits.connections), {}},
           retry_budget(config.retry.budget) {}
+
+    /// Every client connection may need a descriptor for a backend too: at most half of those that
+    /// the process may have are given to clients.
+    static std::uint32_t connection_limit(std::uint32_t configured);
 
     const config::Config config;
     RoutingDesk& desk;
