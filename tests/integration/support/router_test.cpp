@@ -1,0 +1,79 @@
+#include "integration/support/router_test.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "prefix_router/base/clock.hpp"
+
+namespace prefix_router::testing {
+
+RouterTest::RouterTest() {
+    config.listen.port = 0;
+    config.admin = config::ListenAddress{"127.0.0.1", 0};
+    config.threads = 1;
+    config.log.access = "off";
+    config.health.interval = std::chrono::hours(1);
+    config.health.scrape_interval = std::chrono::milliseconds(0);
+}
+
+RouterTest::~RouterTest() = default;
+
+void RouterTest::start(const std::vector<std::string>& backend_urls) {
+    for (const std::string& url : backend_urls) {
+        auto backend = config::backend_from_url(url);
+        ASSERT_TRUE(backend.has_value()) << url;
+        backend->lanes = lanes;
+        config.backends.push_back(*backend);
+    }
+    auto started = app::Application::start(config);
+    ASSERT_TRUE(started.has_value()) << started.error().message();
+    router_ = std::move(*started);
+    ASSERT_TRUE(wait_for_metric("backend_healthy", static_cast<double>(config.backends.size())));
+}
+
+void RouterTest::TearDown() {
+    if (!router_ || HasFatalFailure()) {
+        return;
+    }
+    for (const char* name : {"requests_in_flight", "requests_held"}) {
+        EXPECT_TRUE(wait_for_metric(name, 0)) << name << " is " << metric(name);
+    }
+    for (const char* name : {"backend_in_flight", "buffered_bytes"}) {
+        EXPECT_TRUE(!is_published_to_the_end || wait_for_metric(name, 0))
+            << name << " is " << metric(name);
+    }
+    router_->stop();
+}
+
+double RouterTest::metric(std::string_view name, std::string_view label) const {
+    TestClient client(*router_->admin_port());
+    client.request("/metrics", {}, "Connection: close\r\n");
+    const Answer answer = client.read();
+    const std::string full = "prefix_router_" + std::string(name);
+    double sum = 0;
+    for (std::size_t at = 0; at < answer.body.size();) {
+        const std::size_t end = std::min(answer.body.find('\n', at), answer.body.size());
+        const std::string line = answer.body.substr(at, end - at);
+        const std::size_t name_end = line.find_first_of("{ ");
+        if (line.substr(0, name_end) == full && line.find(label) != std::string::npos) {
+            sum += std::stod(line.substr(line.rfind(' ') + 1));
+        }
+        at = end + 1;
+    }
+    return sum;
+}
+
+bool RouterTest::wait_for_metric(std::string_view name, double value,
+                                 std::string_view label) const {
+    const SteadyClock clock;
+    const TimePoint begin = clock.now();
+    while (metric(name, label) != value) {
+        if (clock.now() - begin > kPatience) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace prefix_router::testing

@@ -1,0 +1,147 @@
+#include "integration/support/socket.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace prefix_router::testing {
+namespace {
+
+sockaddr_in loopback(std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+}
+
+bool wait_for(int descriptor, short events, std::chrono::milliseconds patience) {
+    pollfd entry{descriptor, events, 0};
+    return ::poll(&entry, 1, static_cast<int>(patience.count())) > 0;
+}
+
+}  // namespace
+
+Socket::Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Socket& Socket::operator=(Socket&& other) noexcept {
+    if (this != &other) {
+        close();
+        descriptor_ = std::exchange(other.descriptor_, -1);
+    }
+    return *this;
+}
+
+Socket Socket::connect_to(std::uint16_t port) {
+    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_in address = loopback(port);
+    if (::connect(socket.descriptor_, reinterpret_cast<const sockaddr*>(&address),
+                  sizeof(address)) != 0) {
+        socket.close();
+    }
+    return socket;
+}
+
+Socket Socket::begin_connecting_to(std::uint16_t port) {
+    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const sockaddr_in address = loopback(port);
+    ::connect(socket.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+    return socket;
+}
+
+Socket Socket::bind_to_free_port() {
+    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_in address = loopback(0);
+    if (::bind(socket.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) !=
+        0) {
+        socket.close();
+    }
+    return socket;
+}
+
+std::uint16_t Socket::local_port() const {
+    sockaddr_in address{};
+    socklen_t size = sizeof(address);
+    ::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.sin_port);
+}
+
+bool Socket::send(std::string_view bytes) const {
+    while (!bytes.empty()) {
+        if (!is_open() || !wait_for(descriptor_, POLLOUT, kPatience)) {
+            return false;
+        }
+        const ssize_t sent =
+            ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+            return false;
+        }
+        bytes.remove_prefix(sent > 0 ? static_cast<std::size_t>(sent) : 0);
+    }
+    return true;
+}
+
+std::size_t Socket::send_until_full(std::string_view bytes) const {
+    std::size_t total = 0;
+    while (total < bytes.size()) {
+        const ssize_t sent = ::send(descriptor_, bytes.data() + total, bytes.size() - total,
+                                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent <= 0) {
+            break;
+        }
+        total += static_cast<std::size_t>(sent);
+    }
+    return total;
+}
+
+ReadEnd Socket::receive(std::string& out, std::chrono::milliseconds patience) const {
+    if (!is_open()) {
+        return ReadEnd::Reset;
+    }
+    if (!wait_for(descriptor_, POLLIN, patience)) {
+        return ReadEnd::TimedOut;
+    }
+    std::array<char, 65536> room;
+    const ssize_t got = ::recv(descriptor_, room.data(), room.size(), 0);
+    if (got > 0) {
+        out.append(room.data(), static_cast<std::size_t>(got));
+        return ReadEnd::Data;
+    }
+    return got == 0 ? ReadEnd::Ended : ReadEnd::Reset;
+}
+
+ReadEnd Socket::receive_to_end(std::string& out) const {
+    ReadEnd end = receive(out);
+    while (end == ReadEnd::Data) {
+        end = receive(out);
+    }
+    return end;
+}
+
+void Socket::end_sending() const {
+    ::shutdown(descriptor_, SHUT_WR);
+}
+
+void Socket::reset() {
+    const linger now{1, 0};
+    ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+    close();
+}
+
+void Socket::close() {
+    if (is_open()) {
+        ::close(std::exchange(descriptor_, -1));
+    }
+}
+
+void Socket::shut_down() const {
+    ::shutdown(descriptor_, SHUT_RDWR);
+}
+
+}  // namespace prefix_router::testing

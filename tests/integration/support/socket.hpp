@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// Plain TCP sockets on loopback for tests: the other side of the router, written without its code.
+namespace prefix_router::testing {
+
+/// How long anything may take before a test gives up. Nothing waits this long when all is well.
+inline constexpr std::chrono::milliseconds kPatience{10'000};
+
+enum class ReadEnd : std::uint8_t {
+    Data,      ///< bytes came
+    Ended,     ///< the other side ended its sending half in order (FIN)
+    Reset,     ///< the other side broke the connection (RST)
+    TimedOut,  ///< nothing came within the patience
+};
+
+/// One connection; move-only, closed at its end.
+class Socket {
+  public:
+    Socket() = default;
+    explicit Socket(int descriptor) : descriptor_(descriptor) {}
+    ~Socket() { close(); }
+    Socket(Socket&& other) noexcept;
+    Socket& operator=(Socket&& other) noexcept;
+    Socket(const Socket&) = delete;
+    Socket& operator=(const Socket&) = delete;
+
+    /// Not open when nobody listens there.
+    static Socket connect_to(std::uint16_t port);
+    /// Does not wait for the outcome.
+    static Socket begin_connecting_to(std::uint16_t port);
+    /// Bound to a free port of 127.0.0.1, not listening: connecting there is refused.
+    static Socket bind_to_free_port();
+
+    bool is_open() const { return descriptor_ >= 0; }
+    int descriptor() const { return descriptor_; }
+    std::uint16_t local_port() const;
+
+    /// Sends all; false when the other side is gone or takes nothing within the patience.
+    bool send(std::string_view bytes) const;
+    /// Sends as much as is taken without waiting; returns how much. For a peer that does not read.
+    std::size_t send_until_full(std::string_view bytes) const;
+    /// Appends what comes first to `out`.
+    ReadEnd receive(std::string& out, std::chrono::milliseconds patience = kPatience) const;
+    /// Reads on until the other side is done, one way or the other; what comes is appended.
+    ReadEnd receive_to_end(std::string& out) const;
+
+    void end_sending() const;  ///< FIN
+    void reset();              ///< RST, whatever is unsent or unread
+    void close();
+    /// Ends both directions without giving up the descriptor: wakes a thread that waits on it.
+    void shut_down() const;
+
+  private:
+    int descriptor_ = -1;
+};
+
+}  // namespace prefix_router::testing
