@@ -58,7 +58,7 @@ struct Record {
 };
 
 Record load(const std::string& name) {
-    std::ifstream in(PREFIX_ROUTER_SIM_TEST_DATA "/oracle/" + name + ".txt");
+    std::ifstream in(PREFIX_ROUTER_SIM_TEST_DATA "/" + name + ".txt");
     Record record;
     bool has_options = false;
     for (std::string line; std::getline(in, line);) {
