@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 
@@ -7,6 +9,15 @@ namespace prefix_router::proxy {
 namespace {
 
 constexpr std::size_t kLongestText = 256;
+
+/// Bytes that need neither quotes nor escapes in either format.
+constexpr std::array<bool, 256> kPlainBytes = [] {
+    std::array<bool, 256> plain{};
+    for (std::size_t byte = 0x21; byte < 0x7f; ++byte) {
+        plain[byte] = byte != '"' && byte != '\\' && byte != '=';
+    }
+    return plain;
+}();
 
 /// Writes the fields of one line as JSON members or as name=value pairs.
 class LineWriter {
@@ -24,12 +35,13 @@ class LineWriter {
     /// Bounded and escaped: no client can forge a line or fill the disk with one.
     void text(std::string_view name, std::string_view value) {
         begin(name);
-        const bool needs_quotes = is_json_ || value.empty() || !is_plain(value);
+        const auto shown = value.substr(0, kLongestText);
+        const bool is_plain = std::ranges::all_of(shown, is_plain_byte);
+        const bool needs_quotes = is_json_ || shown.empty() || !is_plain;
         if (needs_quotes) {
             out_ += '"';
         }
-        const auto shown = value.substr(0, kLongestText);
-        if (is_plain(shown)) {
+        if (is_plain) {
             out_ += shown;
         } else {
             out_ += escape_for_log(shown);
@@ -58,14 +70,7 @@ class LineWriter {
     }
 
   private:
-    static bool is_plain(std::string_view value) {
-        for (const char c : value) {
-            if (c <= ' ' || c == '"' || c == '\\' || c == '=' || c >= 0x7f) {
-                return false;
-            }
-        }
-        return true;
-    }
+    static bool is_plain_byte(char c) { return kPlainBytes[static_cast<unsigned char>(c)]; }
 
     void begin(std::string_view name) {
         if (!is_first_) {

@@ -81,7 +81,9 @@ Result<std::uint16_t> Server::Plane::start() {
     }
     prompt::RequestReaderOptions options;
     options.hash_seed = services.config.routing.hash_seed.value_or(seed_from_system());
-    options.fixed_prefix_length = services.config.routing.prefix_length;
+    // Only this strategy looks at it, and it costs a pass over the text.
+    const bool needs_prefix = services.config.routing.strategy == config::Strategy::PrefixAware;
+    options.fixed_prefix_length = needs_prefix ? services.config.routing.prefix_length : 0;
     Random seeds(seed_from_system());
     for (std::size_t i = 0; i < thread_count(services.config); ++i) {
         auto lane = std::make_unique<Lane>(services, options, seeds());

@@ -123,6 +123,7 @@ void WorkerContext::on_tick(net::Tick /*now*/) {
 void WorkerContext::flush_log() {
     if (!lines_.empty()) {
         services.access_log.write(std::exchange(lines_, {}));
+        lines_.reserve(kLogBatch + kLogBatch / 8);
     }
 }
 
