@@ -131,7 +131,9 @@ bool RequestHeadWriter::take_known_field(Field field, std::string_view name,
             expects_continue_ = true;
             return true;
         case Field::upgrade:
-            has_upgrade_ = true;
+            // Other protocols (h2c) are offers that may be ignored; without this one there is
+            // nothing to say.
+            has_upgrade_ = has_upgrade_ || equals_ignoring_case(value, "websocket");
             return true;
         case Field::keep_alive:
         case Field::proxy_connection:

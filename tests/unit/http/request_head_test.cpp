@@ -215,6 +215,8 @@ TEST(RequestHead, AsksForAnUpgradeOnlyWithBothFields) {
     EXPECT_TRUE(wants("Connection: Upgrade\r\nUpgrade: websocket\r\n"));
     EXPECT_FALSE(wants("Upgrade: h2c\r\n"));
     EXPECT_FALSE(wants("Connection: upgrade\r\n"));
+    // curl --http2 offers h2c and is content with HTTP/1.1.
+    EXPECT_FALSE(wants("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"));
 }
 
 TEST(RequestHead, LeavesBodyAndPipelinedRequestsToTheCaller) {
