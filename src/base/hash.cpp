@@ -23,6 +23,19 @@ XXH3_state_t* as_state(std::byte* bytes) {
 
 }  // namespace
 
+KeyedHash::KeyedHash(std::uint64_t key) {
+    XXH3_generateSecret_fromSeed(secret_.data(), key);
+}
+
+std::uint64_t KeyedHash::operator()(std::string_view bytes) const {
+    return XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), secret_.size());
+}
+
+void RunningHash::start(const KeyedHash& keyed) {
+    XXH3_INITSTATE(as_state(state_));
+    XXH3_64bits_reset_withSecret(as_state(state_), keyed.secret_.data(), keyed.secret_.size());
+}
+
 void RunningHash::start(std::uint64_t seed) {
     XXH3_INITSTATE(as_state(state_));
     XXH3_64bits_reset_withSeed(as_state(state_), seed);

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "prefix_router/base/hash.hpp"
-
 namespace prefix_router::prompt {
 namespace {
 
 constexpr std::uint64_t kEarlyHome = 4096;
-constexpr std::size_t kHomeSample = 64;
+constexpr std::size_t kHomeBlock = 256;
+constexpr std::size_t kHomeSample = 128;
 
 }  // namespace
 
@@ -50,7 +49,7 @@ void BlockChain::add(std::string_view bytes) {
 }
 
 void BlockChain::close(std::string_view block) {
-    chain_ = hash_bytes(block, chain_);
+    chain_ = mix(chain_, keyed_(block));
     sample_home(block);
     position_ += block.size();
     length_ = block_length(position_);
@@ -83,12 +82,8 @@ void BlockChain::add_opaque(std::uint64_t hash, std::uint32_t units) {
 
 void BlockChain::sample_home(std::string_view block) {
     if (home_is_fixed_) return;
-    if (block.size() <= 2 * kHomeSample) {
-        home_ = hash_bytes(block, home_);
-    } else {
-        home_ = hash_bytes(block.substr(0, kHomeSample), home_);
-        home_ = hash_bytes(block.substr(block.size() - kHomeSample), home_);
-    }
+    const std::size_t looked_at = block.size() <= kHomeBlock ? block.size() : kHomeSample;
+    home_ = mix(home_, hash_bytes(block.substr(0, looked_at), 0));
     if (early_home_ == 0 && position_ + block.size() >= kEarlyHome) {
         early_home_ = home_;
         home_is_fixed_ = scope_ == HomeScope::FirstBytes;
@@ -102,7 +97,7 @@ void BlockChain::mark_home() {
 }
 
 void BlockChain::mark_history() {
-    key_->history = {chain_, position_, position_ - listed_,
+    key_->history = {seed_, chain_, position_, position_ - listed_,
                      static_cast<std::uint32_t>(key_->hashes.size())};
 }
 

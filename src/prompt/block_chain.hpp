@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "prefix_router/base/hash.hpp"
 #include "prefix_router/prompt/prompt_key.hpp"
 
 #include "prompt/block_schedule.hpp"
@@ -17,6 +18,8 @@ enum class HomeScope : std::uint8_t { FirstUserMessage, FirstBytes };
 /// hashed where they stand; only what crosses a cut is copied. One per reader, reused.
 class BlockChain {
   public:
+    explicit BlockChain(std::uint64_t hash_seed) : seed_(hash_seed), keyed_(hash_seed) {}
+
     /// `root` seeds the first block; `home_root` the unseeded home. Appends to a cleared `key`.
     void start(PromptKey& key, std::uint64_t root, std::uint64_t home_root, HomeScope scope);
 
@@ -35,6 +38,8 @@ class BlockChain {
     void list();
     void sample_home(std::string_view block);
 
+    std::uint64_t seed_;
+    KeyedHash keyed_;
     PromptKey* key_ = nullptr;
     std::uint64_t chain_ = 0;     ///< hash of everything before the open block
     std::uint64_t position_ = 0;  ///< where the open block begins

@@ -1,6 +1,7 @@
 #include "prompt/json_cursor.hpp"
 
 #include "prompt/byte_search.hpp"
+#include "prompt/string_scan.hpp"
 #include "prompt/text_escapes.hpp"
 
 namespace prefix_router::prompt {
@@ -12,23 +13,6 @@ constexpr bool is_space(char c) {
 
 constexpr bool ends_scalar(char c) {
     return is_space(c) || c == ',' || c == ':' || c == '"' || is_bracket(c);
-}
-
-/// `p` stands after the opening quote. The result's end is the closing quote, or `end` when there
-/// is none.
-StringTape::Entry scan_string(const char* p, const char* end) {
-    StringTape::Entry string{p, end, true};
-    for (;;) {
-        p = find_string_special(p, end);
-        if (p == end) return string;
-        if (*p == '"') {
-            string.end = p;
-            return string;
-        }
-        if (end - p < 2) return string;
-        if (p[1] == 'u' || p[1] == '/') string.plain = false;
-        p += 2;
-    }
 }
 
 JsonKind scalar_kind(std::string_view text) {
@@ -50,10 +34,13 @@ bool JsonValue::is_empty() const {
 JsonCursor::JsonCursor(std::string_view text, StringTape& tape)
     : p_(text.data()), end_(text.data() + text.size()), recording_(&tape) {}
 
-JsonCursor::JsonCursor(const JsonValue& value, const StringTape& tape)
-    : p_(value.is_string() ? value.begin - 1 : value.begin),
-      end_(value.is_string() ? value.end + 1 : value.end),
-      replay_(tape, p_) {}
+JsonCursor::JsonCursor(const JsonValue& value, const StringTape& tape) {
+    const std::ptrdiff_t quote = value.is_string() ? 1 : 0;
+    if (value.kind == JsonKind::None) return;
+    p_ = value.begin - quote;
+    end_ = value.end + quote;
+    replay_ = StringTape::Replay(tape, p_);
+}
 
 void JsonCursor::skip_space() {
     while (p_ != end_ && is_space(*p_)) ++p_;
@@ -155,14 +142,15 @@ JsonValue JsonCursor::take() {
 JsonValue JsonCursor::take_string() {
     const char* const begin = p_ + 1;
     const StringTape::Entry* known = replay_.find(begin);
-    const StringTape::Entry string = known != nullptr ? *known : scan_string(begin, end_);
-    if (string.end == end_) {
+    const StringEnd string =
+        known != nullptr ? StringEnd{known->end, known->plain} : scan_string(begin, end_);
+    if (string.quote == end_) {
         fail();
         return {};
     }
-    if (recording_ != nullptr) recording_->record(begin, string.end, string.plain);
-    p_ = string.end + 1;
-    return {begin, string.end, JsonKind::String, string.plain};
+    if (recording_ != nullptr) recording_->record(begin, string.quote, string.plain);
+    p_ = string.quote + 1;
+    return {begin, string.quote, JsonKind::String, string.plain};
 }
 
 JsonValue JsonCursor::take_container() {

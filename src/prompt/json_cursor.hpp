@@ -12,13 +12,20 @@ namespace prefix_router::prompt {
 enum class JsonKind : std::uint8_t { None, String, Scalar, True, False, Null, Object, Array };
 
 /// One JSON value as it stands in the body. Strings are kept escaped and without their quotes.
+///
+/// Only `kind` is reset when a value is forgotten, since dozens of them are for each request: what
+/// else a value of kind None holds means nothing.
 struct JsonValue {
     const char* begin = nullptr;
     const char* end = nullptr;
     JsonKind kind = JsonKind::None;
     bool plain = true;  ///< a string without \uXXXX and \/: its raw bytes are its canonical form
 
-    std::string_view text() const { return {begin, static_cast<std::size_t>(end - begin)}; }
+    std::string_view text() const {
+        if (kind == JsonKind::None) return {};
+        return {begin, static_cast<std::size_t>(end - begin)};
+    }
+    void forget() { kind = JsonKind::None; }
     bool is_string() const { return kind == JsonKind::String; }
     bool is_object() const { return kind == JsonKind::Object; }
     bool is_array() const { return kind == JsonKind::Array; }
@@ -66,8 +73,8 @@ class JsonCursor {
     JsonValue take_container();
     JsonValue take_scalar();
 
-    const char* p_;
-    const char* end_;
+    const char* p_ = nullptr;
+    const char* end_ = nullptr;
     StringTape* recording_ = nullptr;
     StringTape::Replay replay_;
     std::string_view key_;

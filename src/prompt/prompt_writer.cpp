@@ -1,12 +1,12 @@
 #include "prompt/prompt_writer.hpp"
 
+#include <array>
 #include <charconv>
 #include <cstring>
 
 #include "prompt/canonical.hpp"
 #include "prompt/json_minifier.hpp"
 #include "prompt/order_free_hash.hpp"
-#include "prompt/piece_buffer.hpp"
 
 namespace prefix_router::prompt {
 namespace {
@@ -50,11 +50,9 @@ void PromptWriter::string(const JsonValue& value, FixedPrefix* also) {
         if (also != nullptr) also->add(piece);
     };
     if (value.plain) return add(value.text());
-    PieceBuffer buffer(add);
     EscapeReader<EscapeStyle::Canonical> reader;
-    reader.feed(value.text(), buffer);
-    reader.finish(buffer);
-    buffer.flush();
+    reader.feed(value.text(), add);
+    reader.finish(add);
 }
 
 void PromptWriter::json(const JsonValue& value) {
@@ -78,11 +76,10 @@ void PromptWriter::arguments(const JsonValue& value) {
     };
     JsonMinifier minifier;
     if (value.is_string()) {
-        PieceBuffer buffer([&](std::string_view piece) { minifier.feed(piece, add); });
+        const auto minify = [&](std::string_view piece) { minifier.feed(piece, add); };
         EscapeReader<EscapeStyle::Decoded> reader;
-        reader.feed(value.text(), buffer);
-        reader.finish(buffer);
-        buffer.flush();
+        reader.feed(value.text(), minify);
+        reader.finish(minify);
     } else if (value) {
         minifier.feed(value.text(), add);
     }
@@ -128,8 +125,14 @@ void PromptWriter::id(const JsonValue& number) {
 }
 
 void PromptWriter::ids(const JsonValue& array) {
-    const char* p = array.begin;
-    while (p != array.end) {
+    constexpr std::size_t kBatch = 64;
+    std::array<std::uint32_t, kBatch> batch;
+    std::size_t count = 0;
+    const auto flush = [&] {
+        chain_.add({reinterpret_cast<const char*>(batch.data()), count * kBytesPerId});
+        count = 0;
+    };
+    for (const char* p = array.begin; p != array.end;) {
         if (!is_digit(*p)) {
             ++p;
             continue;
@@ -137,8 +140,10 @@ void PromptWriter::ids(const JsonValue& array) {
         std::uint32_t value = 0;
         for (; p != array.end && is_digit(*p); ++p)
             value = value * 10 + static_cast<std::uint32_t>(*p - '0');
-        id(value);
+        batch[count++] = value;
+        if (count == kBatch) flush();
     }
+    flush();
 }
 
 }  // namespace prefix_router::prompt

@@ -68,7 +68,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 }  // namespace
 
 bool RequestFields::read(std::string_view body, StringTape& tape) {
-    values_.fill({});
+    for (JsonValue& value : values_) value.forget();
     tape.clear();
     if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
     JsonCursor cursor(body, tape);

@@ -105,7 +105,7 @@ void RequestFacts::clear() {
 
 class RequestReader::State {
   public:
-    explicit State(RequestReaderOptions options) : options_(options) {}
+    explicit State(RequestReaderOptions options) : options_(options), chain_(options.hash_seed) {}
 
     RequestFacts& read(Dialect dialect, std::string_view body, std::string_view prefix_id,
                        std::uint64_t tenant) {

@@ -1,26 +1,34 @@
 #include "prompt/text_escapes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace prefix_router::prompt {
 namespace {
 
 constexpr std::size_t kUnitLength = 6;  // \uXXXX
 
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
+constexpr auto kHexDigits = [] {
+    std::array<std::int8_t, 256> digits{};
+    digits.fill(-1);
+    for (std::size_t i = 0; i < 10; ++i) digits['0' + i] = static_cast<std::int8_t>(i);
+    for (std::size_t i = 0; i < 6; ++i)
+        digits['a' + i] = digits['A' + i] = static_cast<std::int8_t>(10 + i);
+    return digits;
+}();
+
+constexpr int hex_digit(char c) {
+    return kHexDigits[static_cast<unsigned char>(c)];
 }
 
-/// The code unit of "\uXXXX".
-int code_unit(std::string_view escape) {
-    int value = 0;
-    for (std::size_t i = 2; i < kUnitLength; ++i) {
-        value = value * 16 + hex_digit(escape[i]);
-    }
-    return value;
+/// The code unit of "\uXXXX", negative when a digit is none.
+int code_unit(const char* escape) {
+    const int a = hex_digit(escape[2]);
+    const int b = hex_digit(escape[3]);
+    const int c = hex_digit(escape[4]);
+    const int d = hex_digit(escape[5]);
+    return (a | b | c | d) < 0 ? -1 : (a << 12) | (b << 8) | (c << 4) | d;
 }
 
 constexpr bool is_high_surrogate(int unit) {
@@ -113,24 +121,52 @@ bool may_be_unit(std::string_view raw) {
            are_hex_digits(raw.substr(known, kUnitLength - known));
 }
 
+/// The code point of a pair when `next` is the low half of `high`, else 0.
+std::uint32_t paired(int high, std::string_view next) {
+    if (next.size() < kUnitLength || !may_be_unit(next)) return 0;
+    const int low = code_unit(next.data());
+    if (!is_surrogate(low) || is_high_surrogate(low)) return 0;
+    return static_cast<std::uint32_t>(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+}
+
 std::size_t read_unicode(std::string_view raw, EscapeStyle style, char* out, std::size_t* written) {
-    if (!may_be_unit(raw)) return copy_raw(raw, 2, out, written);
-    if (raw.size() < kUnitLength) return 0;
-    const int unit = code_unit(raw);
+    if (raw.size() < kUnitLength) return may_be_unit(raw) ? 0 : copy_raw(raw, 2, out, written);
+    const int unit = code_unit(raw.data());
+    if (unit < 0) return copy_raw(raw, 2, out, written);
     if (is_high_surrogate(unit)) {
         const std::string_view next = raw.substr(kUnitLength);
-        if (may_be_unit(next)) {
-            if (next.size() < kUnitLength) return 0;
-            const int low = code_unit(next);
-            if (is_surrogate(low) && !is_high_surrogate(low)) {
-                const int code_point = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-                *written = write_utf8(static_cast<std::uint32_t>(code_point), out);
-                return 2 * kUnitLength;
-            }
+        if (const std::uint32_t code_point = paired(unit, next); code_point != 0) {
+            *written = write_utf8(code_point, out);
+            return 2 * kUnitLength;
         }
+        if (next.size() < kUnitLength && may_be_unit(next)) return 0;
     }
     *written = write_unit(unit, style, out);
     return kUnitLength;
+}
+
+/// Copies bytes that need no conversion, to the next special byte at most.
+struct Copied {
+    const char* p;
+    char* out;
+};
+Copied copy_ordinary(const char* p, const char* end, char* out, const char* limit) {
+#if defined(__SSE2__)
+    for (; end - p >= 16 && out < limit; p += 16, out += 16) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
+        const __m128i special = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                                             _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+        const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(special));
+        if (mask != 0) return {p + std::countr_zero(mask), out + std::countr_zero(mask)};
+    }
+#endif
+    while (p != end && out < limit && !is_string_special(*p)) *out++ = *p++;
+    return {p, out};
+}
+
+constexpr bool continues_character(char c) {
+    return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
 }
 
 char decoded_short(char letter) {
@@ -165,6 +201,28 @@ std::size_t read_escape(std::string_view raw, EscapeStyle style, char* out, std:
     out[0] = decoded;
     *written = 1;
     return 2;
+}
+
+const char* convert_run(const char* p, const char* end, EscapeStyle style, char* out,
+                        std::size_t* written) {
+    constexpr std::size_t kReserve = 32;  // one vector, one escape, the rest of a character
+    char* o = out;
+    const char* const limit = out + kRunBuffer - kReserve;
+    while (p != end && o < limit) {
+        const Copied copied = copy_ordinary(p, end, o, limit);
+        p = copied.p;
+        o = copied.out;
+        if (p == end || *p != '\\') break;
+        std::size_t converted = 0;
+        const std::string_view rest(p, static_cast<std::size_t>(end - p));
+        const std::size_t consumed = read_escape(rest, style, o, &converted);
+        if (consumed == 0) break;
+        p += consumed;
+        o += converted;
+    }
+    for (int i = 0; i < 3 && p != end && continues_character(*p); ++i) *o++ = *p++;
+    *written = static_cast<std::size_t>(o - out);
+    return p;
 }
 
 std::string_view decode_text(std::string_view raw, std::span<char> buffer) {

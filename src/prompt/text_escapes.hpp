@@ -28,6 +28,12 @@ inline constexpr std::size_t kMaxEscapeOutput = 8;
 /// it. `out` receives kMaxEscapeOutput bytes at most, `*written` of them.
 std::size_t read_escape(std::string_view raw, EscapeStyle style, char* out, std::size_t* written);
 
+/// Converts text from p on, until `out` (kRunBuffer bytes) is full, a bare quote, an escape that
+/// `end` cuts, or `end`. Returns where it stopped; characters of the text are not torn.
+const char* convert_run(const char* p, const char* end, EscapeStyle style, char* out,
+                        std::size_t* written);
+inline constexpr std::size_t kRunBuffer = 1024;
+
 /// Decodes a whole string that fits into `buffer` (decoding never lengthens).
 std::string_view decode_text(std::string_view raw, std::span<char> buffer);
 
@@ -43,20 +49,14 @@ class EscapeReader {
             p = resume(p, end, sink);
             if (size_ != 0 || (p != end && *p == '"')) return p;
         }
-        const char* run = p;
-        for (;;) {
-            p = find_string_special(p, end);
-            if (p == end || *p == '"') break;
-            if (kStyle == EscapeStyle::Canonical && end - p >= 2 && p[1] != 'u' && p[1] != '/') {
-                p += 2;
-                continue;
-            }
-            emit(run, p, sink);
-            const std::size_t consumed = convert({p, static_cast<std::size_t>(end - p)}, sink);
-            if (consumed == 0) return hold(p, end);
-            run = p += consumed;
+        char out[kRunBuffer];
+        while (p != end && *p != '"') {
+            std::size_t written = 0;
+            const char* const next = convert_run(p, end, kStyle, out, &written);
+            if (written != 0) sink(std::string_view(out, written));
+            if (next == p) return hold(p, end);
+            p = next;
         }
-        emit(run, p, sink);
         return p;
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -10,11 +11,24 @@ namespace prefix_router {
 /// it). Picks AVX2 or AVX-512 at run time.
 std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed);
 
-/// XXH3_64 of bytes that come in pieces: equals hash_bytes() of the pieces joined, in 576 bytes of
-/// memory.
+/// XXH3_64 under a secret of its own, derived from a key once: as good as a seed and twice as fast
+/// for blocks of some hundred bytes, which a seed makes derive a secret each time.
+class KeyedHash {
+  public:
+    explicit KeyedHash(std::uint64_t key);
+    std::uint64_t operator()(std::string_view bytes) const;
+
+  private:
+    friend class RunningHash;
+    alignas(64) std::array<std::byte, 192> secret_;
+};
+
+/// XXH3_64 of bytes that come in pieces: equals hash_bytes(), or the KeyedHash, of the pieces
+/// joined, in 576 bytes of memory.
 class RunningHash {
   public:
     void start(std::uint64_t seed);
+    void start(const KeyedHash& keyed);  ///< `keyed` must outlive the use
     void add(std::string_view bytes);
     std::uint64_t digest() const;
 

@@ -6,10 +6,11 @@
 
 namespace prefix_router::prompt {
 
-/// The prompt key: a chain of block hashes. hash[k] is seeded by hash[k-1] (the first by the root:
-/// model, cache salt, family), so equal hash[k] means equal prompt up to the end of block k. Blocks
-/// grow with depth (256 B up to 8 KB, 1 KB up to 64 KB, 4 KB beyond) and a message end closes one,
-/// so that history + new turn aligns. Example, one message of 600 bytes: ends = {256, 512, 600}.
+/// The prompt key: a chain of block hashes. hash[k] is mixed with hash[k-1] (the first with the
+/// root: model, cache salt, family), so equal hash[k] means equal prompt up to the end of block k.
+/// Blocks grow with depth (256 B up to 8 KB, 1 KB up to 64 KB, 4 KB beyond) and a message end
+/// closes one, so that history + new turn aligns. Example, one message of 600 bytes: ends = {256,
+/// 512, 600}.
 ///
 /// Far on (beyond 4,096 blocks) a message end is listed only 4 KB after the last one, so that a
 /// body of a million tiny messages stays small; the chain itself runs through every message end.
@@ -20,6 +21,7 @@ struct PromptKey {
     /// The chain's state after the last message, where the answer continues. Fields that a template
     /// renders after the messages (chat_template_kwargs) come behind it.
     struct History {
+        std::uint64_t seed = 0;  ///< RequestReaderOptions::hash_seed
         std::uint64_t hash = 0;
         std::uint64_t position = 0;  ///< units before it
         std::uint64_t unlisted = 0;  ///< units since the last end listed in `ends`

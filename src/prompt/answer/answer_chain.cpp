@@ -7,7 +7,7 @@
 namespace prefix_router::prompt {
 
 AnswerChain::AnswerChain(const PromptKey& key)
-    : history_(key.history), offset_(key.total - key.history.position) {
+    : history_(key.history), keyed_(key.history.seed), offset_(key.total - key.history.position) {
     restart();
 }
 
@@ -26,11 +26,11 @@ void AnswerChain::add(std::string_view bytes) {
         const std::string_view part = bytes.substr(0, length_ - fill_);
         bytes.remove_prefix(part.size());
         if (part.size() == length_) {
-            close(hash_bytes(part, chain_), length_);
+            close(keyed_(part), length_);
             list();
             continue;
         }
-        if (fill_ == 0) open_.start(chain_);
+        if (fill_ == 0) open_.start(keyed_);
         open_.add(part);
         fill_ += static_cast<std::uint32_t>(part.size());
         if (fill_ < length_) return;
@@ -40,7 +40,7 @@ void AnswerChain::add(std::string_view bytes) {
 }
 
 void AnswerChain::close(std::uint64_t hash, std::uint64_t bytes) {
-    chain_ = hash;
+    chain_ = mix(chain_, hash);
     position_ += bytes;
     fill_ = 0;
     length_ = block_length(position_);

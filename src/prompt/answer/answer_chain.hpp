@@ -14,6 +14,8 @@ namespace prefix_router::prompt {
 class AnswerChain {
   public:
     explicit AnswerChain(const PromptKey& key);
+    AnswerChain(const AnswerChain&) = delete;
+    AnswerChain& operator=(const AnswerChain&) = delete;
 
     void restart();  ///< forgets what was added
     void add(std::string_view bytes);
@@ -27,6 +29,7 @@ class AnswerChain {
     void list();
 
     PromptKey::History history_;
+    KeyedHash keyed_;
     std::uint64_t offset_;  ///< what to add to a position so that `ends` continues the key's
     std::uint64_t chain_ = 0;
     std::uint64_t position_ = 0;

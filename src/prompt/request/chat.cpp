@@ -15,6 +15,11 @@ struct Message {
     JsonValue function_call;  // the older form of one tool call
     JsonValue images;
 
+    void forget() {
+        for (JsonValue* value : {&role, &content, &name, &tool_calls, &function_call, &images})
+            value->forget();
+    }
+
     JsonValue* field(std::string_view key) {
         if (key == "role") return &role;
         if (key == "content") return &content;
@@ -26,15 +31,14 @@ struct Message {
     }
 };
 
-Message read_message(JsonCursor& cursor) {
-    Message message;
+void read_message(JsonCursor& cursor, Message& message) {
+    message.forget();
     while (cursor.next_field()) {
         if (JsonValue* field = message.field(cursor.key()))
             *field = cursor.take();
         else
             cursor.skip();
     }
-    return message;
 }
 
 void write_message(const Message& message, PromptWriter& writer) {
@@ -54,11 +58,14 @@ PromptShape write_chat(const PromptSource& source) {
     const JsonValue& messages = source[Field::Messages];
     JsonCursor cursor(messages, source.tape());
     if (cursor.enter_array()) {
+        Message message;
         while (cursor.next_element()) {
-            if (cursor.enter_object())
-                write_message(read_message(cursor), source.writer);
-            else
+            if (!cursor.enter_object()) {
                 cursor.skip();
+                continue;
+            }
+            read_message(cursor, message);
+            write_message(message, source.writer);
         }
     }
     source.writer.end_history();

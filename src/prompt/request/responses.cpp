@@ -16,6 +16,11 @@ struct Item {
     JsonValue arguments;
     JsonValue output;
 
+    void forget() {
+        for (JsonValue* value : {&type, &role, &content, &name, &arguments, &output})
+            value->forget();
+    }
+
     JsonValue* field(std::string_view key) {
         if (key == "type") return &type;
         if (key == "role") return &role;
@@ -27,15 +32,14 @@ struct Item {
     }
 };
 
-Item read_item(JsonCursor& cursor) {
-    Item item;
+void read_item(JsonCursor& cursor, Item& item) {
+    item.forget();
     while (cursor.next_field()) {
         if (JsonValue* field = item.field(cursor.key()))
             *field = cursor.take();
         else
             cursor.skip();
     }
-    return item;
 }
 
 /// Keeps the assistant's message open as long as items of the assistant follow.
@@ -95,11 +99,14 @@ PromptShape write_responses(const PromptSource& source) {
     JsonCursor cursor(input, source.tape());
     if (cursor.enter_array()) {
         ItemWriter items(source.writer);
+        Item item;
         while (cursor.next_element()) {
-            if (cursor.enter_object())
-                items.write(read_item(cursor));
-            else
+            if (!cursor.enter_object()) {
                 cursor.skip();
+                continue;
+            }
+            read_item(cursor, item);
+            items.write(item);
         }
         items.end();
     }

@@ -35,6 +35,37 @@ TEST(HashBytes, TakesAnEmptyViewWithoutStorage) {
     EXPECT_EQ(hash_bytes(std::string_view(), 5), hash_bytes("", 5));
 }
 
+TEST(KeyedHash, DependsOnItsKeyAndIsPinned) {
+    const KeyedHash one(1);
+    const std::string text(300, 'x');
+    EXPECT_NE(one(text), KeyedHash(2)(text));
+    EXPECT_EQ(one(text), KeyedHash(1)(text));
+    // Long inputs under a derived secret hash as under the seed that it is derived from.
+    EXPECT_EQ(one(text), hash_bytes(text, 1));
+}
+
+TEST(RunningHash, EqualsTheHashOfThePiecesJoined) {
+    std::string text;
+    for (int i = 0; i < 5000; ++i) text += static_cast<char>('a' + i * 7 % 26);
+    const KeyedHash keyed(9);
+    RunningHash running;
+    for (const std::size_t size : {0U, 1U, 16U, 200U, 240U, 241U, 1024U, 4999U}) {
+        for (const std::size_t piece : {1U, 7U, 256U, 5000U}) {
+            const std::string_view whole = std::string_view(text).substr(0, size);
+            const auto add_all = [&] {
+                for (std::size_t at = 0; at < size; at += piece)
+                    running.add(whole.substr(at, piece));
+            };
+            running.start(42);
+            add_all();
+            EXPECT_EQ(running.digest(), hash_bytes(whole, 42)) << size;
+            running.start(keyed);
+            add_all();
+            EXPECT_EQ(running.digest(), keyed(whole)) << size;
+        }
+    }
+}
+
 TEST(Mix, IsPinnedAndOrderMatters) {
     // mix(0, 0) is the first number of SplitMix64 from seed 0.
     static_assert(mix(1, 2) != mix(2, 1));

@@ -37,7 +37,7 @@ class Blocks {
         for (std::size_t at = 0; at < bytes.size();) {
             const std::size_t length = position_ < 8192 ? 256 : position_ < 65536 ? 1024 : 4096;
             const std::string_view block = std::string_view(bytes).substr(at, length);
-            hash_ = hash_bytes(block, hash_);
+            hash_ = mix(hash_, keyed_(block));
             at += block.size();
             position_ += block.size();
             key_.hashes.push_back(hash_);
@@ -47,6 +47,7 @@ class Blocks {
     ReferenceKey take() { return std::move(key_); }
 
   private:
+    KeyedHash keyed_{kSeed};
     std::uint64_t hash_;
     std::uint64_t position_ = 0;
     ReferenceKey key_;
