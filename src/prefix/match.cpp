@@ -13,7 +13,7 @@ namespace prefix_router::prefix {
 /// distinct depth. Example, 8 blocks, three backends with depths 2, 2 and 6: looks at blocks 1 (3
 /// holders), 8 (0), 4 (1), 2 (3), 3 (1), 6 (1), 7 (0).
 ///
-/// The next three levels of the bisection are fetched ahead, so that their memory latencies
+/// The next four levels of the bisection are fetched ahead, so that their memory latencies
 /// overlap: a table of 10 million blocks fits in no cache.
 class PrefixMap::Table::Search {
   public:
@@ -37,7 +37,7 @@ class PrefixMap::Table::Search {
     }
 
   private:
-    static constexpr unsigned kLevels = 3;
+    static constexpr unsigned kLevels = 4;
     /// A depth in blocks and how many backends hold the chain to it.
     struct Level {
         std::size_t depth;

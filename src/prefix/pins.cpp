@@ -13,13 +13,18 @@ void PrefixMap::Table::pin(const Chain& chain, std::size_t backend) {
         const std::uint64_t key = key_of(chain.hashes[block]);
         Slot* slot = slots_.find(key);
         std::uint64_t* word = find_copy(slot, backend);
-        Copy pinned = Copy::make(backend, tokens_of(chain, block),
-                                 history->timeline.stamp(Timeline::kCleared));
+        const Copy absent = Copy::make(backend, tokens_of(chain, block),
+                                       history->timeline.stamp(Timeline::kCleared));
+        Copy pinned = word == nullptr ? absent : Copy(*word);
         bool is_pinned = true;
         if (word == nullptr) {
-            is_pinned = put(slot, key, pinned.with_pins(1));
+            is_pinned = put(slot, key, absent.with_pins(1));
+        } else if (pinned.pins() == 0 &&
+                   history->timeline.sequence(pinned.stamp()) < history->timeline.oldest()) {
+            uncount(pinned);  // forgotten, though still in the table
+            pinned = absent;
+            *word = absent.with_pins(1).word();
         } else {
-            pinned = Copy(*word);
             *word = with_pins(key, pinned, pins(key, pinned) + 1).word();
         }
         if (is_pinned && pinned.pins() == 0) {

@@ -24,7 +24,7 @@ class SlotFilter {
     ~SlotFilter() = default;
 };
 
-/// A hash table of 16-byte slots for uniformly distributed 64-bit keys, filled to 95 %.
+/// A hash table of 16-byte slots for uniformly distributed 64-bit keys, filled to 91 %.
 ///
 /// The high bits of a key choose a segment (at most 256 KB, so that no rebuild stops the caller for
 /// longer than some 50 us), the next 32 bits its home in it. Slots lie in ascending order of keys
@@ -50,7 +50,6 @@ class SlotTable {
         const auto* slot = home(key);
         __builtin_prefetch(slot);
         __builtin_prefetch(slot + 4);
-        __builtin_prefetch(slot + 8);
     }
 
     /// A slot for an absent key, to be given a word at once; nullptr when its segment is full.

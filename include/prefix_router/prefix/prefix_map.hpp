@@ -39,8 +39,9 @@ class PrefixMap {
     struct Options {
         std::size_t memory_bytes = std::size_t{256} << 20;
         double ghost_factor = 8.0;  ///< ghosts kept up to this multiple of the capacity; 1 = none
-        /// Residency and distances are exact to capacity / resolution tokens (ghosts: to
-        /// distance * 4 / resolution); more costs memory and nothing else.
+        /// Residency and distances are exact to capacity / resolution tokens; those of ghosts, also
+        /// of ghosts that a grown capacity or an erase has just revived, to distance * 4 /
+        /// resolution. More costs memory and nothing else.
         std::uint32_t resolution = 1024;
         /// Touches after which a backend's stamps are renumbered; tests lower it.
         std::uint32_t renumber_after = std::uint32_t{1} << 30;
