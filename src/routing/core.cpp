@@ -18,6 +18,7 @@ Router::Core::Core(Options options, pool::Pool& pool, prefix::PrefixMap& map, Ra
       log_(options_.kept_decisions) {}
 
 void Router::Core::begin(TimePoint now) {
+    ++call_;
     at_ = now;
     now_ = to_seconds(now.time_since_epoch());
     map_.tick(now_);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -66,9 +67,13 @@ class Router::Core {
     const Decision& admit_or_hold(Ticket& ticket);
     void hold(Ticket& ticket, BackendSlot wants, Seconds own);
     bool is_open(BackendSlot slot);
-    void pump();
-    bool pump_once();
-    bool release(Record& record, Choice choice);
+    void pump(std::optional<BackendSlot> changed);
+    std::optional<BackendSlot> pump_once(std::optional<BackendSlot> changed);
+    void gather_held(const Record& record);
+    Choice choose_held(const Record& record, std::optional<BackendSlot> changed);
+    bool may_go(const Choice& choice);
+    void release(Record& record, const Choice& choice);
+    void release_refused(Record& record);
 
     // core_settle.cpp
     void leave_backend(Record& record);
@@ -92,11 +97,16 @@ class Router::Core {
     // One call's state: its time and who may get the request at hand.
     TimePoint at_{};
     Seconds now_ = 0;
+    std::uint64_t call_ = 0;
     std::uint64_t admitted_ = 0;
     pool::Pool::Candidates gathered_;
     std::vector<BackendSlot> candidates_;
     bool is_panic_ = false;
     bool is_trial_ = false;
+    std::uint64_t gathered_call_ = 0;  // of gather_held()
+    ModelId gathered_model_;
+    std::vector<BackendSlot> pair_;
+    Seconds full_choice_at_ = 0;
     std::vector<Seconds> ahead_ = std::vector<Seconds>(kMaxBackends);
     std::vector<std::uint64_t> answer_hashes_;
     std::vector<std::uint32_t> answer_tokens_;

@@ -22,7 +22,7 @@ Record& Router::Core::open(Ticket& ticket) {
 
 Question Router::Core::question(const Record& record) const {
     const Ask& ask = record.ticket->ask();
-    return {ask.key, record.chain(), record.prompt_tokens, ask.model, now_, {}};
+    return {ask.key, record.chain(), record.prompt_tokens, ask.model, now_, candidates_.size(), {}};
 }
 
 const Decision& Router::Core::admit(Ticket& ticket, TimePoint now) {
@@ -55,7 +55,7 @@ const Decision& Router::Core::retry(Ticket& ticket, Outcome::Kind why, TimePoint
         choose_and_send(ticket);
         ticket.decision_.reason = Reason::Retried;
     }
-    pump();
+    pump(record.excluded.back());
     return ticket.decision();
 }
 

@@ -5,7 +5,8 @@
 namespace prefix_router::routing {
 namespace {
 
-constexpr std::size_t kConsidered = 48;  // held requests that choose anew at an event
+constexpr std::size_t kConsidered = 48;     // held requests that choose anew at an event
+constexpr Seconds kFullChoiceEvery = 0.05;  // among all backends; in between, the changed one
 
 }  // namespace
 
@@ -28,11 +29,11 @@ const Decision& Router::Core::admit_or_hold(Ticket& ticket) {
     if (own <= queue_.rules().small || (queue_.size() == 0 && is_open(choice.backend))) {
         send(ticket, choice);
     } else if (queue_.is_full()) {
-        refuse(ticket);
+        return refuse(ticket);
     } else {
         hold(ticket, choice.backend, own);
     }
-    pump();
+    pump(choice.backend);
     std::erase(released_, &ticket);  // decided within this call: its owner needs no waking
     return ticket.decision();
 }
@@ -50,59 +51,107 @@ void Router::Core::hold(Ticket& ticket, BackendSlot wants, Seconds own) {
 bool Router::Core::is_open(BackendSlot slot) {
     BackendState& state = fleet_.at(slot);
     state.settle(now_);
-    return state.backlog.wait(now_) <= queue_.rules().theta;
+    return state.backlog.wait(now_) <= queue_.rules().theta || state.has_free_lane();
 }
 
-void Router::Core::pump() {
-    while (queue_.size() > 0 && pump_once()) {
+// An event changes one backend, so held requests weigh only that one against their last choice; a
+// full choice among all comes at most every 50 ms and before a request is sent: 48 requests times
+// 200 backends must not be priced under the lock three times a request.
+void Router::Core::pump(std::optional<BackendSlot> changed) {
+    if (queue_.size() == 0) {
+        return;
     }
+    const bool is_due = now_ - full_choice_at_ >= kFullChoiceEvery;
+    if (!is_due && !changed) {
+        return;
+    }
+    if (is_due) {
+        full_choice_at_ = now_;
+        changed.reset();
+    }
+    do {
+        changed = pump_once(changed);
+    } while (changed && queue_.size() > 0);
 }
 
 // One pass over the first held requests in order, each choosing anew behind the ones before it.
-// True when one was released: what it changed may release another.
-bool Router::Core::pump_once() {
+// The backend to which one was released: what that changed may release another.
+std::optional<BackendSlot> Router::Core::pump_once(std::optional<BackendSlot> changed) {
     std::fill(ahead_.begin(), ahead_.end(), 0.0);
     std::size_t considered = 0;
     for (auto it = queue_.order().begin(); it != queue_.order().end() && considered < kConsidered;
          ++considered) {
         Record& record = *it++;
-        gather(record, Trials::Forbidden);
+        gather_held(record);
         if (candidates_.empty()) {
-            queue_.remove(record);
-            record.phase = Record::Phase::Admitted;
-            refuse(*record.ticket);
-            released_.push_back(record.ticket);
-            return true;
+            release_refused(record);
+            continue;
         }
-        Question asked = question(record);
-        asked.ahead = ahead_;
-        const Choice choice = adaptive_->choose(asked, candidates_);
-        if (release(record, choice)) {
-            return true;
-        }
+        const Choice choice = choose_held(record, changed);
         const Seconds own = adaptive_->chosen().own;
+        if (may_go(choice)) {
+            release(record, choice);
+            return choice.backend;
+        }
         ahead_[choice.backend.index()] += own;
         queue_.choose(record, choice.backend, own);
     }
-    return false;
+    return std::nullopt;
 }
 
-bool Router::Core::release(Record& record, Choice choice) {
-    const Seconds own = adaptive_->chosen().own;
-    if (own > queue_.rules().small && !is_open(choice.backend)) {
-        return false;
+// The same for all held requests of a model within one call: they have no excluded backends.
+void Router::Core::gather_held(const Record& record) {
+    const ModelId model = record.ticket->ask().model;
+    if (gathered_call_ != call_ || gathered_model_ != model) {
+        gather(record, Trials::Forbidden);
+        std::sort(candidates_.begin(), candidates_.end());  // panic lists the least bad first
+        gathered_call_ = call_;
+        gathered_model_ = model;
     }
+}
+
+Choice Router::Core::choose_held(const Record& record, std::optional<BackendSlot> changed) {
+    Question asked = question(record);
+    asked.ahead = ahead_;
+    const auto is_candidate = [&](BackendSlot slot) {
+        return std::binary_search(candidates_.begin(), candidates_.end(), slot);
+    };
+    if (changed && is_candidate(record.wants)) {
+        pair_.assign(1, record.wants);
+        if (*changed != record.wants && is_candidate(*changed)) {
+            pair_.insert(*changed < record.wants ? pair_.begin() : pair_.end(), *changed);
+        }
+        const Choice choice = adaptive_->choose(asked, pair_);
+        if (!may_go(choice)) {
+            return choice;
+        }
+    }
+    return adaptive_->choose(asked, candidates_);
+}
+
+bool Router::Core::may_go(const Choice& choice) {
+    return adaptive_->chosen().own <= queue_.rules().small || is_open(choice.backend);
+}
+
+void Router::Core::release(Record& record, const Choice& choice) {
     Ticket& ticket = *record.ticket;
     queue_.remove(record);
     ticket.held_ = from_seconds(now_ - record.arrived);
     send(ticket, choice);
     released_.push_back(&ticket);
-    return true;
+}
+
+void Router::Core::release_refused(Record& record) {
+    queue_.remove(record);
+    record.phase = Record::Phase::Admitted;
+    record.ticket->held_ = from_seconds(now_ - record.arrived);
+    refuse(*record.ticket);
+    released_.push_back(record.ticket);
 }
 
 void Router::Core::tick(TimePoint now) {
     begin(now);
-    pump();
+    pump(std::nullopt);
 }
 
 std::vector<Ticket*> Router::Core::take_released() {

@@ -28,23 +28,26 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
     record.first = now_;
     BackendState& state = fleet_.at(record.backend);
     state.settle(now_);
-    if (record.streams) {
+    const PrefillModel& prefill = fleet_.model(ticket.ask().model).prefill;
+    if (record.streams && prefill.is_calibrated()) {
         state.lanes.completed(record.service);
     } else {
         state.lanes.spoiled();
     }
     state.backlog.remove(record, now_);
     state.backlog_changed(now_);
-    pump();
+    pump(record.backend);
 }
 
 void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
     begin(now);
     Record& record = *ticket.record_;
+    std::optional<BackendSlot> changed;
     if (record.phase == Record::Phase::Held) {
         queue_.remove(record);
         ticket.held_ = from_seconds(now_ - record.arrived);
     } else if (record.phase != Record::Phase::Admitted) {
+        changed = record.backend;
         leave_backend(record);
         switch (outcome.kind) {
             case Outcome::Kind::Success:
@@ -61,7 +64,7 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
     }
     std::erase(released_, &ticket);
     records_.give_back(std::move(ticket.record_));
-    pump();
+    pump(changed);
 }
 
 // Gives back what reserve() took, but for the map's blocks.
@@ -131,10 +134,12 @@ void Router::Core::learn(const Record& record, const Outcome& outcome) {
     if (outcome.reported_cached) {
         learn_cache(record, prompt, *outcome.reported_cached);
     }
-    if (record.is_alone && record.streams && record.first > 0) {
+    if (record.streams && record.first > 0) {
         const Tokens cached = outcome.reported_cached.value_or(record.match.tokens);
-        model.prefill.learn(record.backend, {std::max<Tokens>(1, prompt - cached), prompt,
-                                             record.first - record.sent});
+        const PrefillModel::Sample sample{std::max<Tokens>(1, prompt - cached), prompt,
+                                          record.first - record.sent};
+        record.is_alone ? model.prefill.learn(record.backend, sample)
+                        : model.prefill.learn_bound(sample);
     }
 }
 

@@ -32,11 +32,12 @@ Seconds memory_wait(const CostInputs& in) {
 }  // namespace
 
 void price(const CostInputs& in, CostTerms& terms) {
-    const double rho = std::min(kMostUtilisation, in.utilisation);
+    const double rho = std::min(kMostUtilisation, in.utilisation / in.lanes);
     terms.backlog = in.backlog;
     terms.own = in.own;
     terms.eviction = in.own * share_that_evicts(in);
-    terms.externality = in.arrivals * in.own * (2 * in.backlog + in.own) / (2 * (1 - rho));
+    terms.externality =
+        in.arrivals / in.lanes * in.own * (2 * in.backlog + in.own) / (2 * (1 - rho));
     terms.memory_wait = memory_wait(in);
     terms.in_flight = kPerRequestInFlight * in.in_flight;
     terms.total = terms.backlog + terms.own + terms.eviction + terms.externality +

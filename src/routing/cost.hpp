@@ -17,6 +17,7 @@ struct CostInputs {
     Tokens working_set = 0;  ///< W: distinct tokens touched there lately
     Tokens capacity = 1;     ///< C
     Tokens pinned = 0;       ///< distinct tokens of requests in flight there
+    double lanes = 1;        ///< prefills computed side by side there
     Seconds decode = 0;      ///< mean time from first byte to end
     std::uint32_t in_flight = 0;
 };
@@ -27,7 +28,8 @@ struct CostInputs {
 ///
 /// u + x is the request's own time to first token. The third term is what it does to all arrivals
 /// of the rest of the busy period: the value-function difference of an M/G/1 FIFO queue (Hyytia et
-/// al., size- and state-aware dispatching). e is the share of the new tokens that would evict
+/// al., size- and state-aware dispatching); with several lanes each carries its share of arrivals,
+/// work and delay. e is the share of the new tokens that would evict
 /// tokens still in use, m the expected wait for KV memory. Fills every field but backend and match.
 /// Example: u = 1, x = 0.5, lam = 1, rho = 0.5, all else 0: 1 + 0.5 + 1*0.5*2.5/1 = 2.75.
 void price(const CostInputs& inputs, CostTerms& terms);

@@ -16,6 +16,12 @@ void BackendState::backlog_changed(Seconds now) {
     }
 }
 
+bool BackendState::has_free_lane() const {
+    const auto known = static_cast<std::size_t>(backlog.lanes());
+    const bool tries_one_more = !has_fixed_lanes && !lanes.is_settled();
+    return backlog.pending() < known + (tries_one_more ? 1 : 0);
+}
+
 BackendState& Fleet::add(BackendSlot slot) {
     if (slot.index() >= backends_.size()) {
         backends_.resize(slot.index() + 1);

@@ -33,6 +33,9 @@ struct BackendState {
     void settle(Seconds now);
     /// After any change of the backlog.
     void backlog_changed(Seconds now);
+    /// True when a request sent now would find a lane free, or one more should be tried: a backend
+    /// that is fed one request at a time would never show that it has two lanes.
+    bool has_free_lane() const;
 };
 
 /// What is believed about one model, over its fleet.

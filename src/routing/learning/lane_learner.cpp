@@ -5,9 +5,9 @@
 namespace prefix_router::routing {
 namespace {
 
-constexpr std::size_t kCutAfter = 16;  // completions: long busy periods are judged in pieces
-constexpr double kMuchOverlap = 0.6;   // share of the stretch with one more pending than lanes
-constexpr double kForget = 0.9;        // per stretch
+constexpr std::size_t kCutAfter = 8;  // completions: long busy periods are judged in pieces
+constexpr double kMuchOverlap = 0.6;  // share of the stretch with one more pending than lanes
+constexpr double kForget = 0.9;       // per stretch
 constexpr double kFewestCompleted = 6;
 constexpr double kRaiseAt = 0.6;  // of the next lane's possible work
 constexpr double kLowerAt = 0.4;

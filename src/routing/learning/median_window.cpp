@@ -13,14 +13,14 @@ void MedianWindow::add(double sample) {
     next_ = (next_ + 1) % size_;
 }
 
-double MedianWindow::median(double otherwise) const {
+double MedianWindow::quantile(double share, double otherwise) const {
     if (samples_.empty()) {
         return otherwise;
     }
     std::vector<double> sorted = samples_;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    return *middle;
+    const auto rank = static_cast<std::ptrdiff_t>(share * static_cast<double>(sorted.size()));
+    std::nth_element(sorted.begin(), sorted.begin() + rank, sorted.end());
+    return sorted[static_cast<std::size_t>(rank)];
 }
 
 }  // namespace prefix_router::routing

@@ -5,8 +5,8 @@
 
 namespace prefix_router::routing {
 
-/// The median of the last `size` samples. Adding is O(1); the median costs O(size) and is asked for
-/// rarely. Not thread-safe.
+/// The median, or another quantile, of the last `size` samples. Adding is O(1); the median costs
+/// O(size) and is asked for rarely. Not thread-safe.
 class MedianWindow {
   public:
     explicit MedianWindow(std::size_t size) : size_(size) {}
@@ -14,7 +14,8 @@ class MedianWindow {
     void add(double sample);
     std::size_t count() const { return samples_.size(); }
     /// The upper median; `otherwise` when there are no samples.
-    double median(double otherwise) const;
+    double median(double otherwise) const { return quantile(0.5, otherwise); }
+    double quantile(double share, double otherwise) const;
 
   private:
     std::size_t size_;

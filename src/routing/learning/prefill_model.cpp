@@ -13,7 +13,7 @@ constexpr Seconds kLeast = 0.001;
 constexpr std::size_t kPoints = 256;
 constexpr std::size_t kBackendPoints = 32;
 constexpr std::size_t kFewestForFactor = 16;
-constexpr std::size_t kFewestForFit = 8;
+constexpr double kBoundQuantile = 0.1;
 constexpr std::size_t kFitEveryUntil = 60;
 constexpr std::size_t kFitEvery = 10;
 constexpr int kRounds = 8;
@@ -73,6 +73,18 @@ void PrefillModel::learn_large(BackendSlot backend, const Point& large) {
     }
     if (count >= kFewestForFactor && count % 4 == 0) {
         refresh_factor(backend);
+    }
+}
+
+void PrefillModel::learn_bound(const Sample& sample) {
+    if (learned_ >= kFewestForFit || sample.uncached < kLargeFrom) {
+        return;
+    }
+    const double thousands = static_cast<double>(sample.uncached) / 1e3;
+    bound_costs_.add(std::max(1e-4, sample.measured - overhead_) / thousands);
+    if (++bounds_ % 8 == 0) {
+        a_ = std::max(kLeastPerThousand, bound_costs_.quantile(kBoundQuantile, a_));
+        b_ = 0;
     }
 }
 

@@ -30,7 +30,11 @@ class PrefillModel {
     };
 
     Seconds estimate(BackendSlot backend, Tokens uncached, Tokens prompt) const;
+    /// A request that was alone in prefill on its backend from dispatch to first byte.
     void learn(BackendSlot backend, const Sample& sample);
+    /// One that was not: what it took is an upper bound. On a fleet that is busy from the start,
+    /// so that no request is ever alone, the lower tenth of the bounds stands in for a.
+    void learn_bound(const Sample& sample);
     void forget(BackendSlot backend);
 
     Seconds overhead() const { return overhead_; }
@@ -39,9 +43,13 @@ class PrefillModel {
     double factor(BackendSlot backend) const {
         return backend.index() < factors_.size() ? factors_[backend.index()] : 1.0;
     }
-    std::size_t samples() const { return learned_; }
+    /// Enough samples that estimates say how fast this fleet is.
+    bool is_calibrated() const { return learned_ >= kFewestForFit || bounds_ >= kBounds / 2; }
 
   private:
+    static constexpr std::size_t kFewestForFit = 8;
+    static constexpr std::size_t kBounds = 64;
+
     struct Point {
         double tokens;   // thousands, uncached
         double product;  // thousands squared, uncached times mean position
@@ -56,9 +64,11 @@ class PrefillModel {
     void refresh_factor(BackendSlot backend);
 
     Seconds overhead_ = 0.02;
-    double a_ = 0.2;  // seconds per thousand tokens
-    double b_ = 0.0;  // seconds per thousand tokens and thousand positions
-    std::size_t learned_ = 0;
+    double a_ = 0.2;           // seconds per thousand tokens
+    double b_ = 0.0;           // seconds per thousand tokens and thousand positions
+    std::size_t learned_ = 0;  // clean samples of large requests
+    std::size_t bounds_ = 0;
+    MedianWindow bound_costs_{kBounds};  // seconds per thousand tokens
     MedianWindow small_{129};
     std::vector<Point> points_;  // a ring of the last 256
     std::size_t next_point_ = 0;

@@ -8,8 +8,10 @@
 namespace prefix_router::routing {
 namespace {
 
+constexpr double kIdleUtilisation = 0.05;
 constexpr double kTieShare = 0.02;
 constexpr Seconds kTieSeconds = 0.005;
+constexpr Seconds kEqual = 1e-9;
 constexpr Tokens kUsefulShare = 10;  // a match of a tenth of the prompt is useful
 
 }  // namespace
@@ -44,10 +46,10 @@ Seconds Adaptive::survey(const Question& question, std::span<const BackendSlot> 
 
 void Adaptive::price_all(const Question& question) {
     const ModelState& model = view_.fleet.model(question.model);
-    const auto count = static_cast<double>(terms_.size());
+    const auto count = static_cast<double>(question.fleet_size);
     CostInputs inputs;
     inputs.arrivals = model.arrivals.at(question.now) / count;
-    inputs.utilisation = model.work.at(question.now) / count;
+    inputs.utilisation = utilisation_ = model.work.at(question.now) / count;
     inputs.prompt = question.prompt_tokens;
     inputs.decode = model.decode;
     for (CostTerms& terms : terms_) {
@@ -58,6 +60,7 @@ void Adaptive::price_all(const Question& question) {
         if (!question.ahead.empty()) {
             inputs.backlog += question.ahead[slot.index()] / state.backlog.lanes();
         }
+        inputs.lanes = state.backlog.lanes();
         inputs.own = terms.own;
         inputs.uncached = std::max<Tokens>(1, question.prompt_tokens - terms.match);
         inputs.working_set = view_.map.working_set(slot);
@@ -70,7 +73,9 @@ void Adaptive::price_all(const Question& question) {
 
 std::size_t Adaptive::best_of_ties(const Question& question, std::size_t cheapest) {
     const Seconds least = terms_[cheapest].total;
-    const Seconds limit = std::max(least * (1 + kTieShare), least + kTieSeconds);
+    const Seconds limit = utilisation_ < kIdleUtilisation
+                              ? std::max(least * (1 + kTieShare), least + kTieSeconds)
+                              : least + kEqual;
     const std::uint64_t home = question.key.home;
     std::size_t best = cheapest;
     std::uint64_t best_weight = 0;

@@ -21,6 +21,7 @@ struct Question {
     Tokens prompt_tokens = 0;
     ModelId model;
     Seconds now = 0;
+    std::size_t fleet_size = 1;  ///< backends over which the model's requests spread
     /// By slot index: seconds of held work that would go before it. Empty: none.
     std::span<const Seconds> ahead{};
 };

@@ -106,8 +106,8 @@ class RouterTest : public testing::Test {
     double seconds_ = 1000;
     pool::Pool pool_{config::Health{}};
     prefix::PrefixMap map_{prefix::PrefixMap::Options{}};
-    std::unique_ptr<Router> router_;
     std::vector<std::unique_ptr<Ticket>> tickets_;
+    std::unique_ptr<Router> router_;  // goes first: some tickets are still held
 };
 
 }  // namespace prefix_router::routing
