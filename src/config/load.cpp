@@ -33,7 +33,8 @@ Names top_level_names() {
 
 /// The full name of an option that another section has under this name: "routing.hold".
 std::optional<std::string> found_elsewhere(std::string_view key) {
-    for (const OptionFacts& facts : describe_options()) {
+    static const std::vector<OptionFacts> all = describe_options();
+    for (const OptionFacts& facts : all) {
         const auto last_word = std::string_view(facts.name).substr(facts.name.rfind('.') + 1);
         if (last_word == key) {
             return facts.name;

@@ -85,6 +85,14 @@ TEST(HostileYaml, RepeatedKeysAreAllNamedWithBothLines) {
               "f:4: key 'level' is already in line 4; delete one of them");
 }
 
+TEST(HostileYaml, ThousandsOfUnknownKeysAreAllNamed) {
+    std::string yaml;
+    for (int i = 0; i < 1'000; ++i) {
+        yaml += "unknown" + std::to_string(i) + ": 1\n";
+    }
+    EXPECT_THAT(load_text(yaml, "f").problems, SizeIs(1'001));  // and backends is missing
+}
+
 TEST(HostileYaml, BytesThatAreNoTextAreRefusedWithTheirLine) {
     EXPECT_THAT(first_problem(std::string("a: b\nc: \0\n", 10)), HasSubstr("f:2: "));
     EXPECT_THAT(first_problem("\xff\xfe"
