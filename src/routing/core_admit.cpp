@@ -156,7 +156,7 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     if (ask.key.empty()) {
         return;
     }
-    if (options_.learn_capacity && state.has_reported_cached) {
+    if (state.has_reported_cached) {
         map_.distances(record.chain(), record.backend, distances_);
         record.distances.assign(distances_);
     }

@@ -36,6 +36,10 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
     }
     state.backlog.remove(record, now_);
     state.backlog_changed(now_);
+    if (options_.learn_capacity && state.backlog.pending() == 0 &&
+        state.capacity.holds_at_least(map_.pinned(record.backend))) {
+        map_.set_capacity(record.backend, state.capacity.believed());
+    }
     pump(record.backend);
 }
 
@@ -147,7 +151,8 @@ void Router::Core::learn_cache(const Record& record, Tokens prompt, Tokens cache
     BackendState& state = fleet_.at(record.backend);
     state.has_reported_cached = true;
     state.engine_block.learn(cached);
-    if (state.flush.learn(record.match.tokens, cached)) {
+    if (state.flush.learn(
+            {record.match.tokens, cached, record.distances.at(0), state.capacity.believed()})) {
         map_.clear_backend(record.backend);
     }
     if (!options_.learn_capacity) {

@@ -7,6 +7,10 @@ namespace {
 
 constexpr double kUp = 0.2;
 constexpr double kDown = 0.05;
+constexpr double kDownAtFirst = 0.15;  // more
+constexpr double kFirstDenials = 8;
+constexpr double kFar = 0.8;  // of the belief
+constexpr double kProbe = 1.08;
 constexpr double kLeast = 4096;
 
 }  // namespace
@@ -14,28 +18,36 @@ constexpr double kLeast = 4096;
 void CapacityLearner::start(Tokens believed, Tokens floor) {
     believed_ = static_cast<double>(believed);
     floor_ = std::min(believed_, std::max(kLeast, static_cast<double>(floor)));
+    denials_ = 0;
     is_learned_ = false;
     is_doubted_ = false;
 }
 
 bool CapacityLearner::learn(const Report& report, const DistanceProfile& distances) {
-    if (report.actual_blocks > report.expected_blocks) {
-        const auto far =
-            static_cast<double>(distances.farthest(report.expected_blocks, report.actual_blocks));
-        if (far > believed_) {
-            believed_ += kUp * (far - believed_);
-            is_learned_ = true;
-            return true;
-        }
-    } else if (report.actual_blocks < std::min(report.expected_blocks, report.most_blocks)) {
+    const std::size_t expected = std::min(report.expected_blocks, report.most_blocks);
+    if (report.actual_blocks < expected) {
         const auto near = static_cast<double>(distances.at(report.actual_blocks));
-        if (near < believed_) {
-            believed_ = std::max(floor_, believed_ - kDown * (believed_ - near));
-            is_learned_ = true;
-            return true;
-        }
+        const double gain = kDown + kDownAtFirst / (1 + denials_ / kFirstDenials);
+        ++denials_;
+        return near < believed_ && move_to(believed_ - gain * (believed_ - near));
     }
-    return false;
+    const auto far =
+        static_cast<double>(distances.farthest(report.expected_blocks, report.actual_blocks));
+    if (far > believed_) {
+        return move_to(believed_ + kUp * (far - believed_));
+    }
+    const auto confirmed = static_cast<double>(distances.farthest(0, expected));
+    return confirmed > kFar * believed_ && move_to(believed_ * kProbe);
+}
+
+bool CapacityLearner::holds_at_least(Tokens tokens) {
+    return static_cast<double>(tokens) > believed_ && move_to(static_cast<double>(tokens));
+}
+
+bool CapacityLearner::move_to(double tokens) {
+    believed_ = std::max(floor_, tokens);
+    is_learned_ = true;
+    return true;
 }
 
 void CapacityLearner::doubt() {

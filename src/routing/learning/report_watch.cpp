@@ -12,10 +12,11 @@ constexpr std::uint32_t kReportsToBelieve = 4;
 
 }  // namespace
 
-bool FlushDetector::learn(Tokens believed, Tokens reported) {
-    if (reported > 0) {
+bool FlushDetector::learn(const Report& report) {
+    const bool was_recent = report.distance < report.capacity / 4;
+    if (report.reported > 0) {
         denied_ = 0;
-    } else if (believed > kSureBelief && ++denied_ >= kDenialsToDrop) {
+    } else if (report.believed > kSureBelief && was_recent && ++denied_ >= kDenialsToDrop) {
         denied_ = 0;
         return true;
     }

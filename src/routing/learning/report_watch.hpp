@@ -3,15 +3,24 @@
 #include <cstdint>
 
 #include "prefix_router/base/ids.hpp"
+#include "prefix_router/prefix/prefix_map.hpp"
 
 namespace prefix_router::routing {
 
 /// Notices from reports of cached tokens that a backend was restarted or its cache flushed: three
-/// answers running with over 1,000 tokens believed and none found.
+/// answers running with over 1,000 tokens believed and none found. Only blocks that were touched
+/// lately count (`distance` of the root under a quarter of the capacity): older ones are also
+/// denied by a cache that is smaller than believed.
 class FlushDetector {
   public:
+    struct Report {
+        Tokens believed = 0;
+        Tokens reported = 0;
+        prefix::StackDistance distance = 0;
+        Tokens capacity = 0;
+    };
     /// True when the backend's map should be dropped.
-    bool learn(Tokens believed, Tokens reported);
+    bool learn(const Report& report);
 
   private:
     std::uint32_t denied_ = 0;

@@ -222,6 +222,9 @@ TEST_F(RouterTest, ThreeDeniedHitsDropTheMapOfARestartedBackend) {
     for (std::uint64_t i = 1; i <= 5; ++i) {
         serve(key(i, 10), 0.2);
     }
+    Ticket& hit = admit(key(5, 10));
+    first_byte(hit);
+    end_with_report(hit, 9 * 512);
     for (std::uint64_t i = 1; i <= 3; ++i) {
         Ticket& ticket = admit(key(i, 10));
         first_byte(ticket);
