@@ -7,8 +7,8 @@ namespace {
 
 constexpr double kUp = 0.2;
 constexpr double kDown = 0.05;
-constexpr double kDownAtFirst = 0.15;  // more
-constexpr double kFirstDenials = 8;
+constexpr double kDownAtFirst = 0.3;  // more
+constexpr double kFirstDenials = 16;
 constexpr double kFar = 0.8;  // of the belief
 constexpr double kProbe = 1.08;
 constexpr double kLeast = 4096;

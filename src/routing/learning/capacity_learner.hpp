@@ -15,8 +15,8 @@ namespace prefix_router::routing {
 /// goes up, by 8 %, when a hit is confirmed in the farthest fifth of what is believed: beliefs that
 /// nothing contradicts are probed, up to 1.25x the truth, where no hit is found in that fifth.
 /// Denials count more at first (a start value is a guess).
-/// Example: believed 1,000,000; a block touched 600,000 tokens ago is gone: 920,000 at the first
-/// such report, 980,000 at the hundredth.
+/// Example: believed 1,000,000; a block touched 600,000 tokens ago is gone: 860,000 at the first
+/// such report, 963,000 at the hundredth.
 class CapacityLearner {
   public:
     /// `floor`: never below it (half of a configured value).
