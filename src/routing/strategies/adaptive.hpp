@@ -9,7 +9,7 @@ namespace prefix_router::routing {
 /// The cheapest backend by cost (routing/cost.hpp). On an idle fleet costs within 2 % or 5 ms of
 /// the least are a tie: the longer match wins, then rendezvous by the key's home, so that several
 /// routers, or one after a restart, agree. Under load only equal costs are a tie: there the small
-/// differences say which cache has room, and passing over them cost 36 % on agents (ADR 0003).
+/// differences say which cache has room, and passing over them cost 36 % on agents (ADR 0005).
 /// Works in two steps, because the queue needs the own prefill times before it knows what is ahead:
 /// survey() matches, decide() prices.
 class Adaptive final : public Strategy {
