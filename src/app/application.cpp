@@ -12,6 +12,7 @@
 #include "prefix_router/proxy/metrics.hpp"
 #include "prefix_router/proxy/routing_desk.hpp"
 #include "prefix_router/proxy/server.hpp"
+#include "prefix_router/sim/trace_writer.hpp"
 
 namespace prefix_router::app {
 
@@ -29,6 +30,7 @@ class Application::Parts {
     proxy::Metrics metrics;
     proxy::RoutingDesk desk;
     std::unique_ptr<proxy::AccessLog> access_log;
+    std::unique_ptr<sim::TraceWriter> trace;  // null: off
     std::unique_ptr<proxy::Server> server;
     std::unique_ptr<admin::Server> admin;
     std::uint16_t port = 0;
@@ -50,6 +52,19 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
     return started;
 }
 
+/// The recorder of log.trace, or null when it is off.
+Result<std::unique_ptr<sim::TraceWriter>> open_trace(const config::Log& log) {
+    if (log.trace == "off") {
+        return std::unique_ptr<sim::TraceWriter>();
+    }
+    sim::TraceWriter::Options options;
+    options.path = log.trace;
+    for (auto& byte : options.salt) {
+        byte = static_cast<std::uint8_t>(seed_from_system());
+    }
+    return sim::TraceWriter::open(std::move(options));
+}
+
 }  // namespace
 
 Application::Application(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -69,8 +84,14 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config) {
         return log.error();
     }
     parts->access_log = std::move(*log);
-    parts->server = std::make_unique<proxy::Server>(parts->config, parts->desk, parts->metrics,
-                                                    *parts->access_log, parts->clock);
+    auto trace = open_trace(parts->config.log);
+    if (!trace) {
+        return trace.error();
+    }
+    parts->trace = std::move(*trace);
+    const proxy::Server::Surroundings around{parts->desk, parts->metrics, *parts->access_log,
+                                             parts->trace.get(), parts->clock};
+    parts->server = std::make_unique<proxy::Server>(parts->config, around);
     auto admin = start_admin(
         parts->config, {parts->config, parts->registry, parts->desk, *parts->server, parts->clock});
     if (!admin) {

@@ -88,7 +88,7 @@ int run(std::span<const char* const> arguments) {
         return serve(std::move(*serving));
     }
     if (const auto* replay = std::get_if<Replay>(&command)) {
-        std::vector<const char*> words{"prefix-router replay"};
+        std::vector<const char*> words;
         for (const auto& argument : replay->arguments) {
             words.push_back(argument.c_str());
         }

@@ -257,8 +257,9 @@ Result<std::string> SinkCodec::parse(const RawNode& node) const {
     if (text.has_error()) {
         return text.error();
     }
-    if (*text != "off" && *text != "stdout" && *text != "stderr" &&
-        (!text->starts_with('/') || text->ends_with('/'))) {
+    const bool is_stream = *text == "stdout" || *text == "stderr";
+    const bool is_file = text->starts_with('/') && !text->ends_with('/');
+    if (*text != "off" && !is_file && !(is_stream && streams == Streams::Accepted)) {
         return refused(*text, "is no place to log to", accepts());
     }
     return std::string(*text);
@@ -268,7 +269,8 @@ std::string SinkCodec::show(const std::string& value) const {
     return yaml_text(value);
 }
 std::string SinkCodec::accepts() const {
-    return "off, stdout, stderr or the absolute path of a file";
+    return streams == Streams::Accepted ? "off, stdout, stderr or the absolute path of a file"
+                                        : "off or the absolute path of a file";
 }
 
 }  // namespace prefix_router::config

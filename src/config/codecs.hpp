@@ -96,8 +96,11 @@ struct RequestPathCodec {
     std::string accepts() const;
 };
 
-/// Where lines go: off, stdout, stderr or the absolute path of a file.
+/// Where lines go: off, the absolute path of a file and, where allowed, stdout or stderr.
 struct SinkCodec {
+    enum class Streams : unsigned char { Accepted, Refused };
+    Streams streams = Streams::Accepted;
+
     Result<std::string> parse(const RawNode& node) const;
     std::string show(const std::string& value) const;
     std::string accepts() const;

@@ -233,6 +233,10 @@ const OptionTable<Log>& log_options() {
                "Of both logs."),
         option("access", Reload::Restart, &Log::access, SinkCodec{},
                "Where the line per request goes. It holds no prompts."),
+        option(
+            "trace", Reload::Restart, &Log::trace, SinkCodec{SinkCodec::Streams::Refused},
+            "Records every served request (time, token counts, salted block hashes, no text) for "
+            "prefix-router replay. Rotated at 256 MiB, four old files are kept."),
     };
     return table;
 }

@@ -4,6 +4,9 @@
 #include <chrono>
 
 #include <prometheus/gauge.h>
+#include <spdlog/spdlog.h>
+
+#include "prefix_router/sim/trace_writer.hpp"
 
 namespace prefix_router::proxy {
 namespace {
@@ -14,6 +17,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kQueueTick{50};
 /// Names are looked up again this often: a rollout moves a backend to another address.
 constexpr net::Tick kLookupTicks = 30'000 / 250;
+/// Recorded requests reach the trace file at the latest after this time.
+constexpr net::Tick kFlushTicks = 1'000 / 250;
 
 }  // namespace
 
@@ -45,6 +50,18 @@ void Control::stop() {
     monitors_.clear();
 }
 
+/// Complains once per trouble, not once per second.
+void Control::flush_trace() {
+    if (services_.trace == nullptr) {
+        return;
+    }
+    const auto flushed = services_.trace->flush();
+    if (flushed.has_error() && !is_trace_failing_) {
+        spdlog::error("log.trace: {}; trying on", flushed.error().message());
+    }
+    is_trace_failing_ = flushed.has_error();
+}
+
 void Control::on_tick(net::Tick now) {
     if (is_stopping_) {
         return;
@@ -52,6 +69,9 @@ void Control::on_tick(net::Tick now) {
     follow_backends();
     services_.metrics.connections.Set(services_.connections.open.load());
     services_.metrics.buffered_bytes.Set(static_cast<double>(services_.memory.used()));
+    if (now % kFlushTicks == 0) {
+        flush_trace();
+    }
     if (now % kLookupTicks == 0) {
         for (const BackendRef& backend : services_.desk.backends()) {
             backend->address.refresh();

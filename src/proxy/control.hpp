@@ -13,7 +13,8 @@
 namespace prefix_router::proxy {
 
 /// The control thread: probes and scrapes every backend, re-examines held requests, looks names up
-/// again. Follows the desk: backends added later are watched from the next tick on.
+/// again, flushes the trace. Follows the desk: backends added later are watched from the next tick
+/// on.
 class Control final : public net::Ticked {
   public:
     explicit Control(Services& services);
@@ -25,12 +26,14 @@ class Control final : public net::Ticked {
 
   private:
     void follow_backends();
+    void flush_trace();
 
     Services& services_;
     net::Worker worker_;
     std::map<BackendSlot, std::unique_ptr<BackendMonitor>> monitors_;
     std::thread thread_;
     bool is_stopping_ = false;  // on the control thread
+    bool is_trace_failing_ = false;
 };
 
 }  // namespace prefix_router::proxy

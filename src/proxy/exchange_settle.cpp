@@ -1,4 +1,5 @@
 // How an exchange ends: the error answer, the outcome for the routing, the counts, the log line.
+#include <chrono>
 #include <utility>
 
 #include <prometheus/counter.h>
@@ -6,6 +7,7 @@
 #include <prometheus/histogram.h>
 
 #include "prefix_router/http/error_answer.hpp"
+#include "prefix_router/sim/trace_writer.hpp"
 
 #include "proxy/events.hpp"
 #include "proxy/exchange.hpp"
@@ -81,8 +83,34 @@ void Exchange::settle_ticket() {
     if (outcome.kind == Outcome::Kind::Success) {
         outcome.answer_hashes = facts.hashes;
         outcome.answer_ends = facts.ends;
+        record_trace(facts.usage);
     }
     context_.services.desk.end(*ticket_, outcome, verdict(facts.has_error_event));
+}
+
+/// A request with a whole answer, for the replay (log.trace). A disk that fails is told by the
+/// control thread's flush.
+void Exchange::record_trace(const prompt::Usage& usage) {
+    sim::TraceWriter* const trace = context_.services.trace;
+    if (trace == nullptr || dialect_ == prompt::Dialect::None) {
+        return;
+    }
+    const auto ended =
+        std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    const prompt::PromptKey& key = ticket_->ask().key;
+    const auto estimated = static_cast<double>(placement_.decision.prompt_tokens);
+    sim::TraceWriter::Entry entry;
+    entry.ended = ended.time_since_epoch();
+    entry.arrived =
+        entry.ended - std::chrono::duration_cast<std::chrono::milliseconds>(now() - body_read_at_);
+    entry.prompt_tokens =
+        static_cast<Tokens>(usage.prompt_tokens.value_or(static_cast<std::uint64_t>(estimated)));
+    entry.output_tokens = static_cast<Tokens>(usage.completion_tokens.value_or(0));
+    if (!key.is_tokens && entry.prompt_tokens > 0) {
+        entry.units_per_token =
+            static_cast<double>(key.total) / static_cast<double>(entry.prompt_tokens);
+    }
+    static_cast<void>(trace->record(key, entry));
 }
 
 Outcome::Kind Exchange::outcome_kind(bool has_error_event) const {

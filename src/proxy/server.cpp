@@ -46,9 +46,8 @@ struct Lane {
 
 class Server::Plane {
   public:
-    Plane(config::Config config, RoutingDesk& desk, Metrics& metrics, AccessLog& access_log,
-          const Clock& clock)
-        : services(std::move(config), desk, metrics, access_log, clock), control(services) {}
+    Plane(config::Config config, const Surroundings& around)
+        : services(std::move(config), around), control(services) {}
     ~Plane() { stop(); }
     Plane(const Plane&) = delete;
     Plane& operator=(const Plane&) = delete;
@@ -174,9 +173,8 @@ bool Server::Plane::wait_until_idle(milliseconds limit) {
     return false;
 }
 
-Server::Server(config::Config config, RoutingDesk& desk, Metrics& metrics, AccessLog& access_log,
-               const Clock& clock)
-    : plane_(std::make_unique<Plane>(std::move(config), desk, metrics, access_log, clock)) {}
+Server::Server(config::Config config, const Surroundings& around)
+    : plane_(std::make_unique<Plane>(std::move(config), around)) {}
 
 Server::~Server() = default;
 

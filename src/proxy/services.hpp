@@ -9,6 +9,7 @@
 #include "prefix_router/proxy/access_log.hpp"
 #include "prefix_router/proxy/metrics.hpp"
 #include "prefix_router/proxy/routing_desk.hpp"
+#include "prefix_router/proxy/server.hpp"
 
 #include "proxy/retry_policy.hpp"
 
@@ -16,13 +17,13 @@ namespace prefix_router::proxy {
 
 /// What all workers of a server share. Owned by the server; outlives the workers.
 struct Services {
-    Services(config::Config config_, RoutingDesk& desk_, Metrics& metrics_, AccessLog& access_log_,
-             const Clock& clock_)
+    Services(config::Config config_, const Server::Surroundings& around)
         : config(std::move(config_)),
-          desk(desk_),
-          metrics(metrics_),
-          access_log(access_log_),
-          clock(clock_),
+          desk(around.desk),
+          metrics(around.metrics),
+          access_log(around.access_log),
+          trace(around.trace),
+          clock(around.clock),
           memory(config.limits.buffered_bytes),
           connections{connection_limit(config.limits.connections), {}},
           retry_budget(config.retry.budget) {}
@@ -35,6 +36,7 @@ struct Services {
     RoutingDesk& desk;
     Metrics& metrics;
     AccessLog& access_log;
+    sim::TraceWriter* const trace;  ///< null: off
     const Clock& clock;
     net::MemoryBudget memory;
     net::ConnectionLimit connections;

@@ -119,6 +119,7 @@ struct Log {
     std::string level = "info";
     LogFormat format = LogFormat::Text;
     std::string access = "stdout";  ///< "off", "stdout", "stderr" or a file path
+    std::string trace = "off";      ///< "off" or a file path: a trace for the replay
 
     friend bool operator==(const Log&, const Log&) = default;
 };

@@ -10,22 +10,33 @@
 #include "prefix_router/proxy/metrics.hpp"
 #include "prefix_router/proxy/routing_desk.hpp"
 
+namespace prefix_router::sim {
+class TraceWriter;
+}
+
 namespace prefix_router::proxy {
 
 /// The data plane: worker threads that accept, route and relay, and one control thread that probes
 /// and scrapes the backends. One owner calls start(), drain() and stop(); the rest is thread-safe.
 ///
-///     Server server(config, desk, metrics, access_log, clock);
+///     Server server(config, {desk, metrics, access_log, trace, clock});
 ///     auto port = server.start();      // error: Io, such as a port in use
 ///     ...                              // SIGTERM
 ///     server.drain();                  // returns when all answers are complete or grace is over
 ///     server.stop();                   // also by the destructor
 ///
-/// The desk, metrics, log and clock outlive the server.
 class Server {
   public:
-    Server(config::Config config, RoutingDesk& desk, Metrics& metrics, AccessLog& access_log,
-           const Clock& clock);
+    /// What the server stands on; all of it outlives the server.
+    struct Surroundings {
+        RoutingDesk& desk;
+        Metrics& metrics;
+        AccessLog& access_log;
+        sim::TraceWriter* trace;  ///< null: served requests are not recorded
+        const Clock& clock;
+    };
+
+    Server(config::Config config, const Surroundings& around);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
