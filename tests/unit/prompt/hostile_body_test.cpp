@@ -29,7 +29,7 @@ std::vector<std::string> hostile_bodies() {
         R"({"messages":[{"role":"user","content":"\u12"}]})",
         "{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\xfe\xc0\xaf\xed\xa0\x80\"}]}",
         R"({"model":"m0","messages":[{"role":"user","content":"a\u0000b"}]})",
-        std::string("{\"messages\":[{\"role\":\"user\",\"content\":\"a\0b\"}]}", 50),
+        std::string("{\"messages\":[{\"role\":\"user\",\"content\":\"a\0b\"}]}", 46),
         "\xef\xbb\xbf" + ok,
         R"({"model":"m0","temperature":1e99999,"seed":)" + repeat("9", 5000) + R"(,"messages":[]})",
         R"({"model":"m0","temperature":NaN,"messages":[]})",
