@@ -26,6 +26,7 @@ sigset_t block_signals() {
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     return signals;
@@ -40,9 +41,16 @@ void raise_descriptor_limit() {
     }
 }
 
+/// The next signal that asks for an end. A hang-up must not cut the open streams.
 int wait_for(const sigset_t& signals) {
     int signal = 0;
-    sigwait(&signals, &signal);
+    do {
+        sigwait(&signals, &signal);
+        if (signal == SIGHUP) {
+            spdlog::warn(
+                "SIGHUP: the configuration is read at the start only; restart to change it");
+        }
+    } while (signal == SIGHUP);
     return signal;
 }
 

@@ -98,10 +98,11 @@ void compare(const std::string& prefix, const OptionTable<Section>& table, const
 std::string to_yaml(const Config& config, Comments comments) {
     std::ostringstream out;
     Writer writer(out, comments);
-    writer.comment("",
-                   "prefix-router: every option with its default. Only 'backends' is required. "
-                   "Unknown keys are errors; 'prefix-router check --config FILE' names them all. "
-                   "SIGHUP reloads the file; options marked so need a restart.");
+    writer.comment(
+        "",
+        "prefix-router: every option with its default. Only 'backends' is required. "
+        "Unknown keys are errors; 'prefix-router check --config FILE' names them all. "
+        "The file is read at the start; a later version reloads it, but for options marked so.");
     writer.gap();
     writer.options("", top_level_options(), config);
     writer.gap();
