@@ -5,7 +5,7 @@
 
 #include "prompt/answer/answer_collector.hpp"
 #include "prompt/answer/json_follower.hpp"
-#include "prompt/answer/sse_follower.hpp"
+#include "prompt/answer/event_stream.hpp"
 
 namespace prefix_router::prompt {
 namespace {
@@ -60,8 +60,8 @@ class AnswerReader::State {
                 json_.feed(piece);
                 break;
             case Format::ServerSentEvents:
-                sse_.feed(piece, json_);
-                has_counted_byte_ = sse_.has_counted_byte();
+                events_.feed(piece, json_, collector_);
+                has_counted_byte_ = events_.has_counted_byte();
                 break;
         }
         return has_counted_byte_;
@@ -73,7 +73,7 @@ class AnswerReader::State {
         json_.feed("\n");  // ends a number at the very end
         facts.usage = collector_.usage();
         facts.has_error_event =
-            sse_.has_error_event() || (collector_.has_error() && format_ != Format::Json);
+            events_.has_error_event() || (collector_.has_error() && format_ != Format::Json);
         facts.ended_cleanly = is_complete && collector_.ended_cleanly() && !facts.has_error_event;
         if (AnswerWriter* writer = collector_.writer(); writer != nullptr && facts.ended_cleanly) {
             AnswerChain& chain = writer->finish();
@@ -88,7 +88,7 @@ class AnswerReader::State {
     bool has_counted_byte_ = false;
     AnswerCollector collector_;
     JsonFollower json_;
-    SseFollower sse_;
+    EventStream events_;
 };
 
 AnswerReader::Format AnswerReader::format_of(std::string_view content_type,

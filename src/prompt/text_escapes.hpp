@@ -65,6 +65,8 @@ class EscapeReader {
         feed(raw.data(), raw.data() + raw.size(), sink);
     }
 
+    bool rests() const { return size_ == 0; }
+
     /// The string ended: what is pending is a broken escape, or a high surrogate without its half.
     template <class Sink>
     void finish(Sink&& sink) {

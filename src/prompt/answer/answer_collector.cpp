@@ -28,21 +28,23 @@ std::optional<std::uint64_t> either(std::optional<std::uint64_t> first,
 }  // namespace
 
 void AnswerCollector::begin_object(Node node) {
-    if (node == Node::Error) has_error_ = true;
-    if (writer_ == nullptr) return;
     switch (node) {
+        case Node::Error:
+            has_error_ = true;
+            break;
         case Node::Response:
-            writer_->restart();
+            if (writer_ != nullptr) writer_->restart();
             break;
         case Node::Item:
         case Node::Block:
         case Node::BlockStart:
         case Node::ToolCall:
-            writer_->end_tool_call();
+            if (writer_ != nullptr) writer_->end_tool_call();
             break;
         default:
-            break;
+            return;
     }
+    trace_.has_effect = true;
 }
 
 void AnswerCollector::keep(std::string_view raw) {
@@ -51,10 +53,17 @@ void AnswerCollector::keep(std::string_view raw) {
     word_size_ = static_cast<std::uint8_t>(word_size_ + count);
 }
 
+void AnswerCollector::trace_string(Node node, std::string_view raw) {
+    trace_.has_effect |= node == Node::ToolName;
+    trace_.text = raw;
+    trace_.node = node;
+    ++trace_.strings;
+}
+
 void AnswerCollector::string_piece(Node node, std::string_view raw) {
     switch (node) {
         case Node::Error:
-            has_error_ = true;
+            has_error_ = trace_.has_effect = true;
             break;
         case Node::FinishReason:
         case Node::PartType:
@@ -62,6 +71,7 @@ void AnswerCollector::string_piece(Node node, std::string_view raw) {
             keep(raw);
             break;
         default:
+            trace_string(node, raw);
             if (writer_ != nullptr) write_piece(node, raw);
             break;
     }
@@ -123,10 +133,13 @@ void AnswerCollector::word_ended(Node node) {
     word_size_ = 0;
     if (node == Node::FinishReason) {
         ended_cleanly_ = is_clean_end(word);
+        trace_.has_effect = true;
     } else if (node == Node::PartType) {
-        if (writer_ != nullptr && canonical::is_reasoning(word)) writer_->reasoning();
+        if (!canonical::is_reasoning(word)) return;
+        if (writer_ != nullptr) writer_->reasoning();
+        trace_.has_effect = true;
     } else if (word == "error" || word == "response.failed") {
-        has_error_ = true;
+        has_error_ = trace_.has_effect = true;
     }
 }
 
@@ -134,16 +147,22 @@ void AnswerCollector::scalar(Node node, std::string_view text) {
     if (is_counter(node)) {
         std::uint64_t count = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-        if (error == std::errc{} && end == text.data() + text.size())
-            counters_[counter_index(node)] = count;
+        if (error != std::errc{} || end != text.data() + text.size()) return;
+        counters_[counter_index(node)] = count;
     } else if (node == Node::Error) {
-        has_error_ |= text != "null" && text != "false";
+        if (text == "null" || text == "false") return;
+        has_error_ = true;
     } else if (node == Node::Done) {
-        ended_cleanly_ |= text == "true";
+        if (text != "true") return;
+        ended_cleanly_ = true;
+    } else {
+        return;
     }
+    trace_.has_effect = true;
 }
 
 void AnswerCollector::json_piece(std::string_view raw) {
+    trace_.has_effect = true;
     if (writer_ != nullptr) writer_->tool_arguments_json(raw);
 }
 

@@ -19,6 +19,20 @@ class AnswerCollector final : public JsonEvents {
     AnswerCollector(ChildOf child_of, std::unique_ptr<AnswerWriter> writer)
         : child_(child_of), writer_(std::move(writer)) {}
 
+    /// What happened since start_trace(): whether it was one string alone and nothing that another
+    /// event of the same bytes would not repeat.
+    struct Trace {
+        std::string_view text;  ///< raw; where it was read
+        Node node = Node::Ignore;
+        std::uint32_t strings = 0;
+        bool has_effect = false;
+        bool is_one_string() const { return strings == 1 && !has_effect; }
+    };
+    void start_trace() { trace_ = {}; }
+    const Trace& trace() const { return trace_; }
+    /// Nothing is left over from a string that broken text cut short.
+    bool rests() const { return word_size_ == 0 && (writer_ == nullptr || writer_->rests()); }
+
     Usage usage() const;
     bool has_error() const { return has_error_; }
     bool ended_cleanly() const { return ended_cleanly_ && !has_error_; }
@@ -35,6 +49,7 @@ class AnswerCollector final : public JsonEvents {
   private:
     static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
+    void trace_string(Node node, std::string_view raw);
     void write_piece(Node node, std::string_view raw);
     void write_end(Node node);
     void word_ended(Node node);
@@ -43,6 +58,7 @@ class AnswerCollector final : public JsonEvents {
 
     ChildOf child_;
     std::unique_ptr<AnswerWriter> writer_;
+    Trace trace_;
     bool has_error_ = false;
     bool ended_cleanly_ = false;
     bool in_name_ = false;

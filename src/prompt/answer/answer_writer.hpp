@@ -34,6 +34,9 @@ class AnswerWriter {
     void tool_arguments_end();
     void tool_arguments_json(std::string_view json);  ///< JSON text itself
 
+    /// No string is open: the last one ended, whole.
+    bool rests() const { return text_.rests() && arguments_.rests(); }
+
     /// Ends the message; the chain's hashes and ends are the result.
     AnswerChain& finish();
 

@@ -33,6 +33,9 @@ class JsonFollower {
 
     void feed(std::string_view piece);
     void reset();  ///< the next byte begins a new value
+    bool rests() const {
+        return state_ == State::Value && depth_ == 0 && node_ == Node::Root && !skips_next_;
+    }
 
   private:
     enum class State : std::uint8_t { Value, Key, KeyString, String, Scalar, Skip };

@@ -15,6 +15,8 @@ class SseFollower {
   public:
     void feed(std::string_view piece, JsonFollower& json);
 
+    /// Between events, with nothing left over from the last.
+    bool rests() const { return line_ == Line::FieldName && token_size_ == 0 && !is_ping_; }
     bool has_counted_byte() const { return has_counted_byte_; }
     bool has_error_event() const { return has_error_event_; }
 
