@@ -26,7 +26,10 @@ void Router::Core::begin(TimePoint now) {
 
 void Router::Core::start_capacity(BackendSlot slot, BackendState& state, Tokens believed) {
     const auto configured = pool_.find(slot)->spec.capacity_tokens;
-    state.capacity.start(believed, configured.value_or(0) / 2);
+    const bool is_told = configured || state.scraped_capacity > 0;
+    state.capacity.start(believed,
+                         is_told ? CapacityLearner::Source::Told : CapacityLearner::Source::Guessed,
+                         configured.value_or(0) / 2);
     map_.set_capacity(slot, state.capacity.believed());
 }
 

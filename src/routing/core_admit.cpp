@@ -140,6 +140,7 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     record.phase = Record::Phase::Prefill;
     record.sent = now_;
     record.first = 0;
+    state.unserved += record.prompt_tokens;
     if (!record.is_counted) {
         record.is_counted = true;
         model.arrivals.add(1, now_);

@@ -27,6 +27,7 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
     record.phase = Record::Phase::Decode;
     record.first = now_;
     BackendState& state = fleet_.at(record.backend);
+    state.unserved -= record.prompt_tokens;
     state.settle(now_);
     const PrefillModel& prefill = fleet_.model(ticket.ask().model).prefill;
     if (record.streams && prefill.is_calibrated()) {
@@ -36,8 +37,9 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
     }
     state.backlog.remove(record, now_);
     state.backlog_changed(now_);
-    if (options_.learn_capacity && state.backlog.pending() == 0 &&
-        state.capacity.holds_at_least(map_.pinned(record.backend))) {
+    // Requests past their first byte are in its memory, all at once.
+    if (options_.learn_capacity &&
+        state.capacity.holds_at_least(map_.pinned(record.backend) - state.unserved)) {
         map_.set_capacity(record.backend, state.capacity.believed());
     }
     pump(record.backend);
@@ -75,6 +77,9 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
 void Router::Core::leave_backend(Record& record) {
     BackendState& state = fleet_.at(record.backend);
     pool::Backend& backend = *pool_.find(record.backend);
+    if (record.phase == Record::Phase::Prefill) {
+        state.unserved -= record.prompt_tokens;
+    }
     if (record.place != Backlog::Entry::Place::None) {
         state.settle(now_);
         state.lanes.spoiled();

@@ -21,10 +21,10 @@ double share_that_evicts(const CostInputs& in) {
 
 Seconds memory_wait(const CostInputs& in) {
     const Tokens needed = in.prompt + kAnswerRoom;
-    const Tokens over = in.pinned + needed - in.capacity;
-    if (over <= 0) {
+    if (!in.room || in.pinned + needed <= *in.room) {
         return 0;
     }
+    const Tokens over = in.pinned + needed - *in.room;
     return in.decode *
            std::min(4.0, 0.25 + static_cast<double>(over) / static_cast<double>(needed));
 }

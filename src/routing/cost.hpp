@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "prefix_router/base/clock.hpp"
 #include "prefix_router/base/ids.hpp"
 #include "prefix_router/routing/decision.hpp"
@@ -19,6 +21,8 @@ struct CostInputs {
     Tokens pinned = 0;       ///< distinct tokens of requests in flight there
     double lanes = 1;        ///< prefills computed side by side there
     Seconds decode = 0;      ///< mean time from first byte to end
+    /// KV memory, where it is known for sure; nullopt: no wait for it is expected.
+    std::optional<Tokens> room;
     std::uint32_t in_flight = 0;
 };
 

@@ -27,6 +27,7 @@ struct BackendState {
     bool has_fixed_lanes = false;
     bool has_reported_cached = false;
     Tokens scraped_capacity = 0;     ///< the last one seen
+    Tokens unserved = 0;             ///< prompt tokens of requests whose first byte has not come
     std::uint32_t seen_returns = 0;  ///< pool::Health::returns() already acted on
 
     /// Takes non-streaming answers' prefills as done whose expected time is over.

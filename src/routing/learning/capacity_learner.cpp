@@ -15,8 +15,9 @@ constexpr double kLeast = 4096;
 
 }  // namespace
 
-void CapacityLearner::start(Tokens believed, Tokens floor) {
+void CapacityLearner::start(Tokens believed, Source source, Tokens floor) {
     believed_ = static_cast<double>(believed);
+    room_ = source == Source::Told ? std::optional(believed) : std::nullopt;
     floor_ = std::min(believed_, std::max(kLeast, static_cast<double>(floor)));
     denials_ = 0;
     is_learned_ = false;
@@ -41,6 +42,9 @@ bool CapacityLearner::learn(const Report& report, const DistanceProfile& distanc
 }
 
 bool CapacityLearner::holds_at_least(Tokens tokens) {
+    if (room_ && tokens > *room_) {
+        room_.reset();
+    }
     return static_cast<double>(tokens) > believed_ && move_to(static_cast<double>(tokens));
 }
 

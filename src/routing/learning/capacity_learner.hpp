@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "prefix_router/base/ids.hpp"
 
@@ -15,12 +16,16 @@ namespace prefix_router::routing {
 /// goes up, by 8 %, when a hit is confirmed in the farthest fifth of what is believed: beliefs that
 /// nothing contradicts are probed, up to 1.25x the truth, where no hit is found in that fifth.
 /// Denials count more at first (a start value is a guess).
+/// Whether a request will wait for memory is asked of `room` instead, which is not learned: a
+/// belief of 0.7x the truth sees busy backends as full, and sends requests away from their prefixes
+/// for a wait that does not come (2.4x in time to first token; ADR 0005).
 /// Example: believed 1,000,000; a block touched 600,000 tokens ago is gone: 860,000 at the first
 /// such report, 963,000 at the hundredth.
 class CapacityLearner {
   public:
-    /// `floor`: never below it (half of a configured value).
-    void start(Tokens believed, Tokens floor);
+    enum class Source : bool { Guessed, Told };
+    /// Told: configured or scraped. `floor`: never below it (half of a configured value).
+    void start(Tokens believed, Source source, Tokens floor);
 
     struct Report {
         std::size_t expected_blocks = 0;  ///< believed cached at dispatch
@@ -32,6 +37,9 @@ class CapacityLearner {
 
     /// That many distinct tokens are in use there at once. True when the belief changed.
     bool holds_at_least(Tokens tokens);
+    /// Tokens that running requests can use together: what was told, until more was seen in use;
+    /// nullopt: not known.
+    std::optional<Tokens> room() const { return room_; }
 
     /// Back after a short outage: half until a report shows that the cache survived.
     void doubt();
@@ -46,6 +54,7 @@ class CapacityLearner {
     double denials_ = 0;
     double believed_ = 1'000'000;
     double floor_ = 0;
+    std::optional<Tokens> room_;
     bool is_learned_ = false;
     bool is_doubted_ = false;
 };

@@ -65,6 +65,7 @@ void Adaptive::price_all(const Question& question) {
         inputs.uncached = std::max<Tokens>(1, question.prompt_tokens - terms.match);
         inputs.working_set = view_.map.working_set(slot);
         inputs.capacity = state.capacity.believed();
+        inputs.room = state.capacity.room();
         inputs.pinned = view_.map.pinned(slot);
         inputs.in_flight = view_.pool.find(slot)->in_flight;
         price(inputs, terms);

@@ -11,6 +11,7 @@ CostInputs idle() {
     inputs.prompt = 4000;
     inputs.uncached = 4000;
     inputs.capacity = 500'000;
+    inputs.room = 500'000;
     inputs.decode = 5;
     return inputs;
 }
@@ -61,6 +62,8 @@ TEST(CostTest, AFullMemoryCostsAWaitForDecodesToEnd) {
     EXPECT_DOUBLE_EQ(priced(inputs).memory_wait, 5 * 1.25);
     inputs.pinned = 5'000'000;
     EXPECT_DOUBLE_EQ(priced(inputs).memory_wait, 5 * 4.0);
+    inputs.room.reset();
+    EXPECT_EQ(priced(inputs).memory_wait, 0) << "of a memory that nobody told";
 }
 
 TEST(CostTest, EachRequestInFlightCostsFourMilliseconds) {

@@ -167,7 +167,7 @@ TEST(DistanceProfileTest, DistancesComeBackByBlock) {
 /// distances.
 Tokens learned_capacity(double start, double truth, int reports) {
     CapacityLearner learner;
-    learner.start(static_cast<Tokens>(start * truth), 0);
+    learner.start(static_cast<Tokens>(start * truth), CapacityLearner::Source::Guessed, 0);
     Random random(3);
     for (int i = 0; i < reports; ++i) {
         std::vector<prefix::StackDistance> distances;
@@ -198,7 +198,7 @@ TEST(CapacityLearnerTest, ItConvergesFromTooSmallAndTooLarge) {
 
 TEST(CapacityLearnerTest, ItStaysAboveHalfOfAConfiguredValue) {
     CapacityLearner learner;
-    learner.start(1'000'000, 500'000);
+    learner.start(1'000'000, CapacityLearner::Source::Guessed, 500'000);
     DistanceProfile profile;
     const std::vector<prefix::StackDistance> distances(10, 1000);
     profile.assign(distances);
@@ -210,15 +210,34 @@ TEST(CapacityLearnerTest, ItStaysAboveHalfOfAConfiguredValue) {
 
 TEST(CapacityLearnerTest, ItIsNeverBelowWhatIsInUse) {
     CapacityLearner learner;
-    learner.start(100'000, 0);
+    learner.start(100'000, CapacityLearner::Source::Guessed, 0);
     EXPECT_FALSE(learner.holds_at_least(90'000));
     EXPECT_TRUE(learner.holds_at_least(150'000));
     EXPECT_EQ(learner.believed(), 150'000);
 }
 
+TEST(CapacityLearnerTest, RoomForRunningRequestsIsKnownOnlyWhereItIsToldAndNotRefuted) {
+    CapacityLearner guessed;
+    guessed.start(100'000, CapacityLearner::Source::Guessed, 0);
+    EXPECT_FALSE(guessed.room());
+
+    CapacityLearner told;
+    told.start(100'000, CapacityLearner::Source::Told, 0);
+    DistanceProfile profile;
+    const std::vector<prefix::StackDistance> distances(10, 1000);
+    profile.assign(distances);
+    told.learn({10, 0, 10}, profile);
+    EXPECT_LT(told.believed(), 100'000);
+    EXPECT_EQ(told.room(), 100'000) << "what the cache loses early is no wait for memory";
+    told.holds_at_least(100'000);
+    EXPECT_EQ(told.room(), 100'000);
+    told.holds_at_least(100'001);
+    EXPECT_FALSE(told.room());
+}
+
 TEST(CapacityLearnerTest, ABeliefThatNothingContradictsIsProbed) {
     CapacityLearner learner;
-    learner.start(100'000, 0);
+    learner.start(100'000, CapacityLearner::Source::Guessed, 0);
     DistanceProfile profile;
     const std::vector<prefix::StackDistance> far{50'000, 90'000};
     profile.assign(far);
@@ -229,7 +248,7 @@ TEST(CapacityLearnerTest, ABeliefThatNothingContradictsIsProbed) {
 
 TEST(CapacityLearnerTest, ADoubtHalvesItUntilConfirmed) {
     CapacityLearner learner;
-    learner.start(1'000'000, 0);
+    learner.start(1'000'000, CapacityLearner::Source::Guessed, 0);
     learner.doubt();
     EXPECT_EQ(learner.believed(), 500'000);
     EXPECT_TRUE(learner.confirm());

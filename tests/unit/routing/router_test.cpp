@@ -208,6 +208,21 @@ TEST_F(RouterTest, ABackendBackAfterAShortOutageKeepsItsMapWithHalfTheCapacity) 
     EXPECT_EQ(router_->belief(BackendSlot(0), now()).capacity, 1'000'000);
 }
 
+TEST_F(RouterTest, WhatRunningRequestsHoldIsTheLeastThatACapacityIsBelieved) {
+    Router::Options options = sent_at_once();
+    options.initial_capacity = 6'000;
+    start(1, options);
+    Ticket& running = admit(key(1, 20));
+    Ticket& waiting = admit(key(2, 40));
+    advance(1);
+    first_byte(running);
+    EXPECT_EQ(router_->belief(BackendSlot(0), now()).capacity, 20 * 512) << "the other may wait";
+    first_byte(waiting);
+    EXPECT_EQ(router_->belief(BackendSlot(0), now()).capacity, 60 * 512);
+    end(running);
+    end(waiting);
+}
+
 TEST_F(RouterTest, ABackendBackAfterALongOutageStartsEmpty) {
     start(1, sent_at_once());
     serve(key(1, 10), 0.2);
