@@ -4,8 +4,8 @@
 #include <cctype>
 
 #include "prompt/answer/answer_collector.hpp"
-#include "prompt/answer/json_follower.hpp"
 #include "prompt/answer/event_stream.hpp"
+#include "prompt/answer/json_follower.hpp"
 
 namespace prefix_router::prompt {
 namespace {

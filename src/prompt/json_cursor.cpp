@@ -27,8 +27,12 @@ JsonKind scalar_kind(std::string_view text) {
 bool JsonValue::is_empty() const {
     if (!is_array() && !is_object()) return false;
     const char* p = begin + 1;
-    while (p != end && is_space(*p)) ++p;
-    return p + 1 == end;
+    while (p != end() && is_space(*p)) ++p;
+    return p + 1 == end();
+}
+
+Word::Word(const JsonValue& value) {
+    if (value.is_string()) text_ = value.plain ? value.text() : decode_text(value.text(), decoded_);
 }
 
 JsonCursor::JsonCursor(std::string_view text, StringTape& tape)
@@ -38,7 +42,7 @@ JsonCursor::JsonCursor(const JsonValue& value, const StringTape& tape) {
     const std::ptrdiff_t quote = value.is_string() ? 1 : 0;
     if (value.kind == JsonKind::None) return;
     p_ = value.begin - quote;
-    end_ = value.end + quote;
+    end_ = value.end() + quote;
     replay_ = StringTape::Replay(tape, p_);
 }
 
@@ -100,13 +104,18 @@ bool JsonCursor::next_field() {
 
 bool JsonCursor::read_key() {
     if (*p_ != '"') return fail();
-    const JsonValue key = take_string();
+    const char* const begin = p_ + 1;
+    if (const char* const quote = short_string_end(begin, end_); quote != nullptr) {
+        key_ = {begin, static_cast<std::size_t>(quote - begin)};
+        p_ = quote + 1;
+    } else {
+        key_ = take_long_string(begin).text();
+        if (key_.find('\\') != std::string_view::npos && key_.size() <= decoded_key_.size())
+            key_ = decode_text(key_, decoded_key_);
+    }
     skip_space();
     if (failed_ || p_ == end_ || *p_ != ':') return fail();
     ++p_;
-    key_ = key.text();
-    if (key_.find('\\') != std::string_view::npos && key_.size() <= decoded_key_.size())
-        key_ = decode_text(key_, decoded_key_);
     return true;
 }
 
@@ -141,6 +150,13 @@ JsonValue JsonCursor::take() {
 
 JsonValue JsonCursor::take_string() {
     const char* const begin = p_ + 1;
+    const char* const quote = short_string_end(begin, end_);
+    if (quote == nullptr) return take_long_string(begin);
+    p_ = quote + 1;
+    return JsonValue::between(begin, quote, JsonKind::String, true);
+}
+
+JsonValue JsonCursor::take_long_string(const char* begin) {
     const StringTape::Entry* known = replay_.find(begin);
     const StringEnd string =
         known != nullptr ? StringEnd{known->end, known->plain} : scan_string(begin, end_);
@@ -150,7 +166,7 @@ JsonValue JsonCursor::take_string() {
     }
     if (recording_ != nullptr) recording_->record(begin, string.quote, string.plain);
     p_ = string.quote + 1;
-    return {begin, string.quote, JsonKind::String, string.plain};
+    return JsonValue::between(begin, string.quote, JsonKind::String, string.plain);
 }
 
 JsonValue JsonCursor::take_container() {
@@ -165,7 +181,7 @@ JsonValue JsonCursor::take_container() {
             continue;
         }
         depth = is_opening(*p_++) ? depth + 1 : depth - 1;
-        if (depth == 0) return {begin, p_, kind, true};
+        if (depth == 0) return JsonValue::between(begin, p_, kind, true);
     }
     fail();
     return {};
@@ -174,7 +190,7 @@ JsonValue JsonCursor::take_container() {
 JsonValue JsonCursor::take_scalar() {
     const char* const begin = p_;
     while (p_ != end_ && !ends_scalar(*p_)) ++p_;
-    JsonValue value{begin, p_, JsonKind::Scalar, true};
+    JsonValue value = JsonValue::between(begin, p_, JsonKind::Scalar, true);
     value.kind = scalar_kind(value.text());
     return value;
 }

@@ -31,8 +31,9 @@ void PromptWriter::begin_message(const JsonValue& role) {
     chain_.add(canonical::kMessage);
     string(role, nullptr);
     chain_.add(canonical::kContent);
-    last_is_assistant_ = false;
-    in_user_message_ = false;
+    const Word word(role);
+    last_is_assistant_ = word.text() == canonical::kAssistant;
+    in_user_message_ = word.text() == "user";
 }
 
 void PromptWriter::end_message() {
@@ -120,7 +121,7 @@ void PromptWriter::id(std::uint32_t value) {
 
 void PromptWriter::id(const JsonValue& number) {
     std::uint32_t value = 0;
-    std::from_chars(number.begin, number.end, value);
+    std::from_chars(number.begin, number.end(), value);
     id(value);
 }
 
@@ -132,13 +133,13 @@ void PromptWriter::ids(const JsonValue& array) {
         chain_.add({reinterpret_cast<const char*>(batch.data()), count * kBytesPerId});
         count = 0;
     };
-    for (const char* p = array.begin; p != array.end;) {
+    for (const char* p = array.begin; p != array.end();) {
         if (!is_digit(*p)) {
             ++p;
             continue;
         }
         std::uint32_t value = 0;
-        for (; p != array.end && is_digit(*p); ++p)
+        for (; p != array.end() && is_digit(*p); ++p)
             value = value * 10 + static_cast<std::uint32_t>(*p - '0');
         batch[count++] = value;
         if (count == kBatch) flush();

@@ -70,6 +70,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 bool RequestFields::read(std::string_view body, StringTape& tape) {
     for (JsonValue& value : values_) value.forget();
     tape.clear();
+    if (body.size() > JsonCursor::kMaxText) return false;
     if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
     JsonCursor cursor(body, tape);
     if (!cursor.enter_object()) return false;
@@ -83,8 +84,8 @@ bool RequestFields::read(std::string_view body, StringTape& tape) {
 std::uint32_t count_of(const JsonValue& value, std::uint32_t otherwise) {
     if (value.kind != JsonKind::Scalar) return otherwise;
     std::uint32_t count = 0;
-    const auto [end, error] = std::from_chars(value.begin, value.end, count);
-    return error == std::errc{} && end == value.end ? count : otherwise;
+    const auto [end, error] = std::from_chars(value.begin, value.end(), count);
+    return error == std::errc{} && end == value.end() ? count : otherwise;
 }
 
 }  // namespace prefix_router::prompt

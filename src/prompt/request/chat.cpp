@@ -16,8 +16,12 @@ struct Message {
     JsonValue images;
 
     void forget() {
-        for (JsonValue* value : {&role, &content, &name, &tool_calls, &function_call, &images})
-            value->forget();
+        role.forget();
+        content.forget();
+        name.forget();
+        tool_calls.forget();
+        function_call.forget();
+        images.forget();
     }
 
     JsonValue* field(std::string_view key) {

@@ -21,7 +21,7 @@ void write_part(const JsonValue& part, PromptWriter& writer) {
         else
             cursor.skip();
     }
-    if (canonical::is_reasoning(type.text())) return;
+    if (canonical::is_reasoning(Word(type).text())) return;
     if (text.is_string())
         writer.text(text);
     else

@@ -47,7 +47,8 @@ class MessageWriter {
     MessageWriter(const JsonValue& role, PromptWriter& writer) : role_(role), writer_(writer) {}
 
     void write(const Block& block) {
-        const std::string_view type = block.type.text();
+        const Word word(block.type);
+        const std::string_view type = word.text();
         if (type == "tool_result") {
             end();
             writer_.begin_message("tool");

@@ -17,8 +17,12 @@ struct Item {
     JsonValue output;
 
     void forget() {
-        for (JsonValue* value : {&type, &role, &content, &name, &arguments, &output})
-            value->forget();
+        type.forget();
+        role.forget();
+        content.forget();
+        name.forget();
+        arguments.forget();
+        output.forget();
     }
 
     JsonValue* field(std::string_view key) {
@@ -48,15 +52,16 @@ class ItemWriter {
     explicit ItemWriter(PromptWriter& writer) : writer_(writer) {}
 
     void write(const Item& item) {
-        if (item.type.text() == "function_call") {
+        const Word type(item.type);
+        if (type.text() == "function_call") {
             continue_assistant();
             writer_.tool_call(item.arguments, item.name);
-        } else if (item.type.text() == "function_call_output") {
+        } else if (type.text() == "function_call_output") {
             end();
             writer_.begin_message("tool");
             write_content(item.output, writer_);
             writer_.end_message();
-        } else if (item.role.text() == canonical::kAssistant) {
+        } else if (Word(item.role).text() == canonical::kAssistant) {
             continue_assistant();
             write_content(item.content, writer_);
         } else if (item.role.is_string()) {
