@@ -8,6 +8,9 @@ namespace {
 
 constexpr double kLeastShareLeft = 0.15;
 constexpr Seconds kMostLateness = 120;
+constexpr Seconds kShortSilence = 0.5;    // not worth a look
+constexpr double kTelling = 4.6;          // one silence in a hundred
+constexpr std::size_t kMostWatched = 16;  // the oldest are looked at
 
 }  // namespace
 
@@ -42,24 +45,46 @@ void Backlog::push(Entry& entry, Seconds now) {
     work_ += entry.service;
 }
 
-// The entry that has just come into service starts now. An entry served out of order restarts the
-// last one in service too: the backend makes progress, so that one is not late yet.
-void Backlog::next_in_service(Seconds now) {
+Backlog::Entry* Backlog::last_in_service() {
     Entry* entry = pending_.head;
     for (std::size_t i = 1; entry != nullptr && i < servers(); ++i) {
         entry = entry->next;
     }
+    return entry;
+}
+
+bool Backlog::is_in_service(const Entry& entry) const {
+    const Entry* each = pending_.head;
+    for (std::size_t i = 0; each != nullptr && i < servers(); ++i, each = each->next) {
+        if (each == &entry) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The entry that has just come into service starts now. An entry served out of order restarts the
+// last one in service too: the backend makes progress, so that one is not late yet.
+void Backlog::next_in_service(Seconds now) {
+    Entry* entry = last_in_service();
     if (entry != nullptr) {
         entry->start = std::max(entry->start, now);
     }
 }
 
-void Backlog::remove(Entry& entry, Seconds now) {
-    last_progress_ = std::max(last_progress_, now);
+void Backlog::remove(Entry& entry, Seconds now, Leaves leaves) {
+    if (leaves == Leaves::Answered) {
+        last_answer_ = std::max(last_answer_, now);
+    }
     if (entry.place == Entry::Place::Pending) {
+        const bool is_progress = leaves == Leaves::Answered;
+        const bool was_in_service = is_progress || is_in_service(entry);
+        const Seconds late = is_progress ? 0 : lateness(entry, now);
         pending_.unlink(entry);
         work_ = pending_.size == 0 ? 0 : work_ - entry.service;  // no drift of the sum
-        next_in_service(now);
+        if (was_in_service) {
+            next_in_service(now - late);
+        }
     } else if (entry.place == Entry::Place::Watched) {
         watched_.unlink(entry);
     }
@@ -67,7 +92,7 @@ void Backlog::remove(Entry& entry, Seconds now) {
 }
 
 void Backlog::take_as_served(Entry& entry) {
-    const Seconds served = entry.start + entry.service;
+    const Seconds served = entry.served();
     pending_.unlink(entry);
     work_ = pending_.size == 0 ? 0 : work_ - entry.service;
     next_in_service(served);
@@ -80,7 +105,7 @@ bool Backlog::settle(Seconds now) {
     Entry* entry = pending_.head;
     for (std::size_t i = 0; entry != nullptr && i < servers();) {
         Entry* following = entry->next;
-        if (!entry->streams && now >= entry->start + entry->service) {
+        if (!entry->streams && now >= entry->served()) {
             take_as_served(*entry);
             has_settled = true;
         } else {
@@ -95,15 +120,37 @@ Seconds Backlog::wait(Seconds now) const {
     Seconds sum = work_;
     const Entry* entry = pending_.head;
     for (std::size_t i = 0; entry != nullptr && i < servers(); ++i, entry = entry->next) {
-        const Seconds late = now - entry->start - entry->service;
-        sum += std::max(kLeastShareLeft * entry->service, -late) - entry->service;
-        sum += std::clamp(late, 0.0, kMostLateness);
+        const Seconds left = entry->served() - now;
+        sum += std::max(kLeastShareLeft * entry->service, left) - entry->service;
+        sum += std::min(kMostLateness, lateness(*entry, now));
     }
-    if (watched_.head != nullptr) {
-        const Seconds due = watched_.head->start + watched_.head->service + patience_;
-        sum += std::clamp(now - std::max(due, last_progress_ + patience_), 0.0, kMostLateness);
-    }
+    sum += std::min(kMostLateness, silence(now));
     return std::max(0.0, sum) / lanes_;
+}
+
+Seconds Backlog::lateness(const Entry& entry, Seconds now) const {
+    return std::max(0.0, now - entry.served());
+}
+
+/// How long the watched entries have all been silent, when that is longer than chance allows.
+Seconds Backlog::silence(Seconds now) const {
+    if (watched_.head == nullptr) {
+        return 0;
+    }
+    const Seconds silent = now - std::max(last_answer_, watched_.head->served());
+    if (silent < kShortSilence) {
+        return 0;
+    }
+    double surprise = 0;
+    const Entry* entry = watched_.head;
+    for (std::size_t i = 0; entry != nullptr && i < kMostWatched; ++i, entry = entry->next) {
+        surprise += entry->answers->surprise(now - entry->served()) -
+                    entry->answers->surprise(last_answer_ - entry->served());
+        if (surprise > kTelling) {
+            return silent;
+        }
+    }
+    return 0;
 }
 
 }  // namespace prefix_router::routing

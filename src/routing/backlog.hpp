@@ -4,6 +4,8 @@
 
 #include "prefix_router/base/clock.hpp"
 
+#include "routing/learning/answer_times.hpp"
+
 namespace prefix_router::routing {
 
 /// The prefill work sent to one backend whose first byte has not come, in the order sent. Entries
@@ -13,7 +15,9 @@ namespace prefix_router::routing {
 /// expected time, at least 0.15 of it; once it is late by d seconds it counts d more (full decode
 /// slots, full KV memory, a hang: expect as much again), so a backend that stopped is left within
 /// seconds. An entry of a non-streaming answer gives no first byte: it is taken as served after its
-/// expected time, and is watched from then on to its end (`Watch`).
+/// expected time and watched from then on. When the watched ones are silent for longer than answers
+/// ever are (all together: with ten of them, a second may be enough), that silence counts as
+/// lateness. Only answers end a silence: a client that gives up on a late backend leaves it late.
 /// Example, one lane: entries of 2 s and 3 s sent at 0: wait(1) = 1 + 3, wait(2) = 0.3 + 3, wait(4)
 /// = 0.3 + 2 (late) + 3.
 class Backlog {
@@ -25,7 +29,10 @@ class Backlog {
         Seconds service = 0;  ///< expected own prefill time
         bool streams = true;  ///< false: nothing tells its first byte
         enum class Place : unsigned char { None, Pending, Watched } place = Place::None;
+        const AnswerTimes* answers = nullptr;  ///< of its model; when it does not stream
+        Seconds served() const { return start + service; }
     };
+    enum class Leaves : bool { Unanswered, Answered };
 
     Backlog() = default;
     Backlog(const Backlog&) = delete;
@@ -35,8 +42,9 @@ class Backlog {
     double lanes() const { return lanes_; }
 
     void push(Entry& entry, Seconds now);
-    /// Its first byte came, it ended, failed or was cancelled; whatever place it is in.
-    void remove(Entry& entry, Seconds now);
+    /// Answered: its first byte or its end came. Else it failed or was cancelled. Whatever place it
+    /// is in.
+    void remove(Entry& entry, Seconds now, Leaves leaves = Leaves::Answered);
     /// Takes entries of non-streaming answers as served whose expected time is over; true when
     /// there were any. Call before wait().
     bool settle(Seconds now);
@@ -49,9 +57,6 @@ class Backlog {
     /// Sum of the expected times of all pending entries.
     Seconds work() const { return work_; }
 
-    /// How long a non-streaming answer may take after its prefill before it counts as late.
-    void set_patience(Seconds patience) { patience_ = patience; }
-
   private:
     struct List {
         Entry* head = nullptr;
@@ -62,15 +67,18 @@ class Backlog {
     };
 
     std::size_t servers() const;
+    Entry* last_in_service();
+    bool is_in_service(const Entry& entry) const;
     void next_in_service(Seconds now);
     void take_as_served(Entry& entry);
+    Seconds lateness(const Entry& entry, Seconds now) const;
+    Seconds silence(Seconds now) const;
 
     List pending_;
-    List watched_;  // ordered by the time their prefill was expected to end (start + service)
+    List watched_;  // ordered by served()
     Seconds work_ = 0;
     double lanes_ = 1;
-    Seconds patience_ = 30;
-    Seconds last_progress_ = 0;
+    Seconds last_answer_ = 0;
 };
 
 }  // namespace prefix_router::routing

@@ -47,6 +47,12 @@ class Router::Core {
   private:
     enum class Trials : std::uint8_t { Allowed, Forbidden };
 
+    /// A refusal, too, is an answer: the backend is alive.
+    static Backlog::Leaves leaves(Outcome::Kind kind) {
+        const bool is_answered = kind == Outcome::Kind::Success || kind == Outcome::Kind::Refused;
+        return is_answered ? Backlog::Leaves::Answered : Backlog::Leaves::Unanswered;
+    }
+
     // core.cpp
     void start_capacity(BackendSlot slot, BackendState& state, Tokens believed);
     void begin(TimePoint now);
@@ -76,7 +82,7 @@ class Router::Core {
     void release_refused(Record& record);
 
     // core_settle.cpp
-    void leave_backend(Record& record);
+    void leave_backend(Record& record, Backlog::Leaves leaves);
     void forget_prefix(const Record& record);
     void remember_answer(const Record& record, const Outcome& outcome);
     void learn(const Record& record, const Outcome& outcome);

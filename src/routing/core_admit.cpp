@@ -10,6 +10,7 @@ Record& Router::Core::open(Ticket& ticket) {
     Record& record = *ticket.record_;
     const prompt::PromptKey& key = ticket.ask().key;
     const ModelState& model = fleet_.model(ticket.ask().model);
+    record.answers = &model.answers;
     const double ratio = key.is_tokens ? 1.0 : model.ratio.bytes_per_token();
     record.ticket = &ticket;
     record.arrived = now_;
@@ -42,7 +43,7 @@ const Decision& Router::Core::admit(Ticket& ticket, TimePoint now) {
 const Decision& Router::Core::retry(Ticket& ticket, Outcome::Kind why, TimePoint now) {
     begin(now);
     Record& record = *ticket.record_;
-    leave_backend(record);
+    leave_backend(record, leaves(why));
     if (why != Outcome::Kind::ClientLeft) {
         forget_prefix(record);
     }

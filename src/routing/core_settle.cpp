@@ -25,10 +25,10 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
         return;
     }
     record.phase = Record::Phase::Decode;
-    record.first = now_;
     BackendState& state = fleet_.at(record.backend);
     state.unserved -= record.prompt_tokens;
     state.settle(now_);
+    record.first = record.place == Backlog::Entry::Place::Watched ? record.served() : now_;
     const PrefillModel& prefill = fleet_.model(ticket.ask().model).prefill;
     if (record.streams && prefill.is_calibrated()) {
         state.lanes.completed(record.service);
@@ -54,7 +54,7 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
         ticket.held_ = from_seconds(now_ - record.arrived);
     } else if (record.phase != Record::Phase::Admitted) {
         changed = record.backend;
-        leave_backend(record);
+        leave_backend(record, leaves(outcome.kind));
         switch (outcome.kind) {
             case Outcome::Kind::Success:
                 learn(record, outcome);
@@ -74,7 +74,7 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
 }
 
 // Gives back what reserve() took, but for the map's blocks.
-void Router::Core::leave_backend(Record& record) {
+void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
     BackendState& state = fleet_.at(record.backend);
     pool::Backend& backend = *pool_.find(record.backend);
     if (record.phase == Record::Phase::Prefill) {
@@ -83,7 +83,10 @@ void Router::Core::leave_backend(Record& record) {
     if (record.place != Backlog::Entry::Place::None) {
         state.settle(now_);
         state.lanes.spoiled();
-        state.backlog.remove(record, now_);
+        if (record.place == Backlog::Entry::Place::Watched) {
+            record.first = record.served();
+        }
+        state.backlog.remove(record, now_, leaves);
         state.backlog_changed(now_);
     }
     backend.in_flight -= record.ticket->ask().sequences;
@@ -130,8 +133,11 @@ void Router::Core::remember_answer(const Record& record, const Outcome& outcome)
 void Router::Core::learn(const Record& record, const Outcome& outcome) {
     const Ask& ask = record.ticket->ask();
     ModelState& model = fleet_.model(ask.model);
-    if (record.streams && record.first > 0) {
+    if (record.first > 0) {
         model.decode += kDecodeWeight * ((now_ - record.first) - model.decode);
+    }
+    if (!record.streams) {
+        model.answers.add(record.first > 0 ? now_ - record.first : 0);
     }
     if (ask.key.empty()) {
         return;

@@ -8,6 +8,7 @@
 #include "prefix_router/base/ids.hpp"
 
 #include "routing/backlog.hpp"
+#include "routing/learning/answer_times.hpp"
 #include "routing/learning/capacity_learner.hpp"
 #include "routing/learning/lane_learner.hpp"
 #include "routing/learning/prefill_model.hpp"
@@ -46,6 +47,7 @@ struct ModelState {
     RateAverage arrivals;
     RateAverage work;
     Seconds decode = 5.0;  ///< mean time from first byte to end
+    AnswerTimes answers;
 };
 
 /// The learned state by slot and by model. Models come from the pool's table, so it is bounded.

@@ -43,7 +43,7 @@ struct Ticket::Record : Backlog::Entry, boost::intrusive::set_base_hook<> {
     // Since it was sent.
     BackendSlot backend;
     Seconds sent = 0;
-    Seconds first = 0;
+    Seconds first = 0;  ///< first byte, when a non-streaming answer's was expected
     prefix::Match match;
     DistanceProfile distances;
     bool is_alone = false;  ///< alone in prefill on its backend since dispatch: a clean sample

@@ -1,14 +1,18 @@
 #include "routing/backlog.hpp"
 
 #include <array>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace prefix_router::routing {
 namespace {
 
+const AnswerTimes kNothingLearned;
+
 Backlog::Entry entry(Seconds service, bool streams = true) {
     Backlog::Entry made;
+    made.answers = &kNothingLearned;
     made.service = service;
     made.streams = streams;
     return made;
@@ -106,15 +110,73 @@ TEST(BacklogTest, ANonStreamingAnswerIsTakenAsServedAfterItsTime) {
 
 TEST(BacklogTest, ANonStreamingAnswerThatNeverComesIsLateInTheEnd) {
     Backlog backlog;
-    backlog.set_patience(10);
     Backlog::Entry plain = entry(2, false);
     backlog.push(plain, 0);
     backlog.settle(5);
     EXPECT_EQ(backlog.wait(5), 0);
-    EXPECT_EQ(backlog.wait(12), 0);
-    EXPECT_DOUBLE_EQ(backlog.wait(20), 8);
-    backlog.remove(plain, 20);
-    EXPECT_EQ(backlog.wait(21), 0);
+    EXPECT_EQ(backlog.wait(32), 0) << "30 s are believed normal while nothing was learned";
+    EXPECT_DOUBLE_EQ(backlog.wait(33), 31);
+    backlog.remove(plain, 33);
+    EXPECT_EQ(backlog.wait(34), 0);
+}
+
+TEST(BacklogTest, ManySilentAnswersAreLateSoonerThanOne) {
+    AnswerTimes answers;
+    for (int i = 1; i <= 128; ++i) {
+        answers.add(i * 0.1);
+    }
+    const auto late_at = [&](std::size_t silent) {
+        Backlog backlog;
+        std::vector<Backlog::Entry> entries(silent, entry(1, false));
+        for (auto& each : entries) {
+            each.answers = &answers;
+            backlog.push(each, 0);
+        }
+        Seconds now = static_cast<Seconds>(silent);
+        while (!backlog.settle(now) || backlog.pending() > 0) {
+        }
+        while (backlog.wait(now) == 0) {
+            now += 0.1;
+        }
+        return now - static_cast<Seconds>(silent);
+    };
+    EXPECT_NEAR(late_at(1), 12.7, 0.5);
+    EXPECT_NEAR(late_at(4), 7.5, 1.5);
+    EXPECT_LT(late_at(12), 2);
+}
+
+TEST(BacklogTest, AnAnswerEndsTheSilenceAndACancelledOneDoesNot) {
+    AnswerTimes answers;
+    for (int i = 0; i < 20; ++i) {
+        answers.add(1 + i * 0.01);
+    }
+    Backlog backlog;
+    std::array<Backlog::Entry, 3> entries{entry(1, false), entry(1, false), entry(1, false)};
+    for (auto& each : entries) {
+        each.answers = &answers;
+        backlog.push(each, 0);
+        while (backlog.settle(3)) {
+        }
+    }
+    EXPECT_DOUBLE_EQ(backlog.wait(5), 4);
+    backlog.remove(entries[0], 5, Backlog::Leaves::Unanswered);
+    EXPECT_DOUBLE_EQ(backlog.wait(5.5), 4.5);
+    backlog.remove(entries[1], 6);
+    EXPECT_EQ(backlog.wait(6.4), 0);
+    backlog.remove(entries[2], 7);
+}
+
+TEST(BacklogTest, ALateHeadThatIsCancelledLeavesTheNextOneLate) {
+    Backlog backlog;
+    std::array<Backlog::Entry, 3> entries{entry(2), entry(1), entry(1)};
+    for (auto& each : entries) {
+        backlog.push(each, 0);
+    }
+    backlog.remove(entries[2], 8, Backlog::Leaves::Unanswered);
+    EXPECT_DOUBLE_EQ(backlog.wait(8), 0.3 + 6 + 1) << "one further behind says nothing";
+    backlog.remove(entries[0], 8, Backlog::Leaves::Unanswered);
+    EXPECT_DOUBLE_EQ(backlog.wait(8), 0.15 + 5);
+    backlog.remove(entries[1], 9);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "prefix_router/base/random.hpp"
 
+#include "routing/learning/answer_times.hpp"
 #include "routing/learning/capacity_learner.hpp"
 #include "routing/learning/median_window.hpp"
 #include "routing/learning/prefill_model.hpp"
@@ -22,6 +23,24 @@ TEST(MedianWindowTest, OnlyTheLastSamplesCount) {
         window.add(sample);
     }
     EXPECT_EQ(window.median(0), 2);
+}
+
+TEST(AnswerTimesTest, SurpriseFollowsTheLastAnswers) {
+    AnswerTimes answers;
+    EXPECT_EQ(answers.surprise(29), 0);
+    EXPECT_GT(answers.surprise(31), 10) << "nothing learned yet";
+    Random random(4);
+    for (int i = 0; i < 300; ++i) {
+        answers.add(100 * random.unit());  // forgotten
+    }
+    for (int i = 128; i > 0; --i) {
+        answers.add(i);
+    }
+    EXPECT_EQ(answers.surprise(0), 0);
+    EXPECT_EQ(answers.surprise(0.5), 0);
+    EXPECT_NEAR(answers.surprise(64), std::log(2), 0.01);
+    EXPECT_NEAR(answers.surprise(128), std::log(257), 0.01);
+    EXPECT_NEAR(answers.surprise(256), std::log(257) + 4 * std::log(2), 0.01);
 }
 
 TEST(RateAverageTest, ASteadyRateIsFoundAndForgotten) {

@@ -161,7 +161,6 @@ TEST_F(RouterTest, AWedgedBackendIsLeftWithinSeconds) {
 
 TEST_F(RouterTest, AWedgedBackendIsLeftEvenWhenAnswersDoNotStream) {
     start(2, sent_at_once());
-    config::Backend spec;
     Ticket& silent = admit(key(1, 20), false);
     const BackendSlot wedged = silent.decision().backend;
     advance(60);
