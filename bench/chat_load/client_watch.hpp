@@ -15,6 +15,9 @@ class ClientWatch {
     Awaitable<void> run();
     void stop();
 
+    /// A request that was sent this much after it was due.
+    void note_lag(Seconds lag) { lags_.push_back(lag); }
+
     Seconds lag_p99() const;
     /// CPU seconds of this process per second of wall time since run() began; 1 is a whole core.
     double cpu_share() const;

@@ -36,9 +36,9 @@ struct ChatClient::Exchange {
 ChatClient::ChatClient(net::io_context& io, const Options& options, net::ip::tcp::endpoint server)
     : io_(io), options_(options), server_(std::move(server)) {}
 
-Awaitable<Outcome> ChatClient::ask(std::string body, std::string question) {
-    AnswerCheck check(options_.workload.stream, question, options_.workload.answer_tokens);
-    Exchange exchange(io_, request_head(body.size()) + body, std::move(check));
+Awaitable<Outcome> ChatClient::ask(ChatRequest request) {
+    AnswerCheck check(options_.workload.stream, request.question, request.answer_tokens);
+    Exchange exchange(io_, request_head(request.body.size()) + request.body, std::move(check));
     exchange.begun = clock_.now();
     exchange.deadline.expires_after(from_seconds(options_.timeout_seconds));
     exchange.deadline.async_wait([&exchange](const boost::system::error_code& error) {
@@ -106,8 +106,10 @@ Awaitable<ChatClient::Attempt> ChatClient::read_answer(Exchange& exchange) {
             co_await http::async_read_some(*exchange.socket, buffer, parser, kAwait);
         const std::size_t filled = piece.size() - parser.get().body().size;
         const bool counts = exchange.check.feed(std::string_view(piece.data(), filled));
-        if (counts && !has_first_byte)
+        if (counts && !has_first_byte) {
             exchange.outcome.ttft = to_seconds(clock_.now() - exchange.sent);
+            exchange.outcome.first_byte = to_seconds(clock_.now() - exchange.begun);
+        }
         has_first_byte |= counts;
         if (error && error != http::error::need_buffer)
             co_return fail(exchange, Verdict::Truncated);

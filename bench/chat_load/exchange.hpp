@@ -2,12 +2,12 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "prefix_router/base/clock.hpp"
 
 #include "chat_load/answer_check.hpp"
+#include "chat_load/chat_request.hpp"
 #include "chat_load/options.hpp"
 #include "engine_sim/net_types.hpp"
 
@@ -22,9 +22,10 @@ namespace net = engine_sim::net;
 /// What one request brought.
 struct Outcome {
     Verdict verdict = Verdict::Good;
-    unsigned status = 0;  ///< with Verdict::Status
-    Seconds ttft = 0;     ///< last byte of the request to first byte of the answer's body
-    Seconds latency = 0;  ///< first byte of the request to last byte of the answer
+    unsigned status = 0;     ///< with Verdict::Status
+    Seconds ttft = 0;        ///< last byte of the request to first byte of the answer's body
+    Seconds first_byte = 0;  ///< the same from the first byte of the request on
+    Seconds latency = 0;     ///< first byte of the request to last byte of the answer
     std::uint64_t prompt_tokens = 0;
     std::uint64_t cached_tokens = 0;
     std::string text;
@@ -37,7 +38,7 @@ class ChatClient {
   public:
     ChatClient(net::io_context& io, const Options& options, net::ip::tcp::endpoint server);
 
-    Awaitable<Outcome> ask(std::string body, std::string question);
+    Awaitable<Outcome> ask(ChatRequest request);
     std::size_t connections_opened() const { return connections_opened_; }
 
   private:

@@ -86,9 +86,8 @@ Awaitable<void> LoadRun::converse(std::uint64_t number) {
     while (!conversation.is_over() && !is_over()) {
         ++requests_begun_;
         const bool is_measured = elapsed() >= options_.warmup_seconds;
-        std::string body = conversation.next_request();
-        std::string question = conversation.question();
-        const Outcome outcome = co_await client_.ask(std::move(body), std::move(question));
+        ChatRequest request = conversation.next_request();
+        const Outcome outcome = co_await client_.ask(std::move(request));
         tally_.add(outcome, is_measured);
         if (outcome.verdict != Verdict::Good) {
             co_await pause(0.05);  // a server that refuses at once is not to be hammered

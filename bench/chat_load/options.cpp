@@ -68,6 +68,25 @@ void add_run_options(CLI::App& app, Options& options) {
         ->capture_default_str();
 }
 
+void add_trace_options(CLI::App& app, Options& options) {
+    TraceLoad& trace = options.trace;
+    const auto factor = CLI::Range(1e-6, 1e6);
+    app.add_option("--trace", trace.path,
+                   "Send this trace instead: JSON lines, plain, gzip or xz, as replay reads them");
+    app.add_option("--sessions", trace.read.sessions, "Only this many sessions of the trace");
+    app.add_option("--until", trace.read.until, "Only its requests before this second")
+        ->check(CLI::Range(1e-3, 1e12));
+    app.add_option("--speed", trace.speed, "Send it this many times faster than recorded")
+        ->check(factor);
+    app.add_flag("--closed-loop", trace.closed_loop,
+                 "A session's next turn comes after the previous answer and its think time");
+    app.add_option("--samples", trace.samples_path, "Write one JSON line per answer to this file");
+    app.add_option("--speed-up", options.speed_up,
+                   "The servers run this many times faster than real ones, and so the trace; times "
+                   "are reported in the trace's seconds")
+        ->check(factor);
+}
+
 }  // namespace
 
 ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
@@ -82,10 +101,12 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
     app.add_flag("--progress", options.progress, "Say how far it is on standard error");
     add_workload_options(app, options.workload);
     add_run_options(app, options);
+    add_trace_options(app, options);
     try {
         app.parse(argc, argv);
         if (const std::string complaint = read_url(url, options); !complaint.empty())
             throw CLI::ValidationError("--url", complaint);
+        options.trace.read.seed = options.workload.seed;
         parsed.run = true;
     } catch (const CLI::ParseError& error) {
         parsed.exit_code = app.exit(error) == 0 ? 0 : 2;

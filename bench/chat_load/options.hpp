@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "prefix_router/sim/trace.hpp"
+
 namespace prefix_router::chat_load {
 
 /// The workload: conversations of several turns, each with the system prompt of one tenant.
@@ -18,6 +20,15 @@ struct Workload {
     bool stream = true;
 };
 
+/// Instead of the workload: a recorded trace, with its own times.
+struct TraceLoad {
+    std::string path;  ///< "" = the workload
+    sim::TraceOptions read;
+    double speed = 1;          ///< this many times faster than recorded
+    bool closed_loop = false;  ///< a session's next turn waits for the previous answer
+    std::string samples_path;  ///< one JSON line per answer; "" = none
+};
+
 /// The command line of chat-load.
 struct Options {
     std::string host;
@@ -25,6 +36,9 @@ struct Options {
     std::string label;    ///< copied into the report as "strategy"
     std::string api_key;  ///< sent as a bearer token when not empty
     Workload workload;
+    TraceLoad trace;
+    /// The servers run this many times faster than real ones: so does the trace.
+    double speed_up = 1;
     /// Closed loop: this many conversations at a time, a new one when one ends.
     std::size_t concurrency = 32;
     /// Open loop when above 0: conversations start at this many requests per second in the mean.

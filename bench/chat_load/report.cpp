@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,11 @@ double rounded(double value, double parts_of_one) {
 
 double milliseconds_at(const std::vector<Seconds>& values, double quantile) {
     return rounded(quantile_of(values, quantile) * 1000, 10);
+}
+
+double mean(const std::vector<Seconds>& values) {
+    if (values.empty()) return 0;
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace
@@ -48,6 +54,7 @@ double Tally::requests_per_s() const {
 std::string json_report(const std::string& label, const Tally& tally, const ClientWatch& client) {
     nlohmann::ordered_json report = {{"strategy", label},
                                      {"token_hit_ratio", rounded(tally.token_hit_ratio(), 10000)},
+                                     {"ttft_mean_ms", rounded(mean(tally.ttft) * 1000, 10)},
                                      {"ttft_p50_ms", milliseconds_at(tally.ttft, 0.5)},
                                      {"ttft_p90_ms", milliseconds_at(tally.ttft, 0.9)},
                                      {"ttft_p99_ms", milliseconds_at(tally.ttft, 0.99)},

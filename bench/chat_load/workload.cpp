@@ -1,7 +1,5 @@
 #include "chat_load/workload.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "prefix_router/base/hash.hpp"
 #include "prefix_router/base/random.hpp"
 
@@ -11,11 +9,6 @@ namespace {
 constexpr std::size_t kBytesPerToken = 4;
 constexpr std::uint64_t kTenantSalt = 0x7e4a;
 constexpr std::uint64_t kQuestionSalt = 0x90e5;
-
-std::string message_json(const char* role, std::string_view text) {
-    return "{\"role\":\"" + std::string(role) +
-           "\",\"content\":" + nlohmann::json(std::string(text)).dump() + "}";
-}
 
 }  // namespace
 
@@ -43,18 +36,17 @@ Conversation::Conversation(const Workload& workload, std::uint64_t number)
       number_(mix(workload.seed, number)),
       tenant_(static_cast<std::size_t>(Random(number_).below(workload.tenants))) {
     const std::uint64_t tenant_seed = mix(mix(workload.seed, kTenantSalt), tenant_);
-    messages_ = "[" + message_json("system", make_text(tenant_seed, workload.system_tokens));
+    messages_ = message_json("system", make_text(tenant_seed, workload.system_tokens));
 }
 
-std::string Conversation::next_request() {
-    question_ = make_text(mix(mix(number_, kQuestionSalt), turn_), workload_.user_tokens);
-    messages_ += "," + message_json("user", question_);
-    std::string body =
-        "{\"model\":" + nlohmann::json(workload_.model).dump() + ",\"messages\":" + messages_ + "]";
-    body += ",\"max_tokens\":" + std::to_string(workload_.answer_tokens);
-    if (workload_.stream) body += ",\"stream\":true,\"stream_options\":{\"include_usage\":true}";
+ChatRequest Conversation::next_request() {
+    ChatRequest request;
+    request.question = make_text(mix(mix(number_, kQuestionSalt), turn_), workload_.user_tokens);
+    request.answer_tokens = workload_.answer_tokens;
+    messages_ += "," + message_json("user", request.question);
+    request.body = chat_body(workload_.model, messages_, workload_.answer_tokens, workload_.stream);
     ++turn_;
-    return body + "}";
+    return request;
 }
 
 void Conversation::answered(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "chat_load/chat_request.hpp"
 #include "chat_load/options.hpp"
 
 namespace prefix_router::chat_load {
@@ -22,9 +23,7 @@ class Conversation {
     std::size_t tenant() const { return tenant_; }
     bool is_over() const { return turn_ == workload_.turns; }
 
-    /// The body of the next request; `question()` is what it asks.
-    std::string next_request();
-    const std::string& question() const { return question_; }
+    ChatRequest next_request();
     /// The answer becomes part of the history.
     void answered(std::string_view text);
 
@@ -33,8 +32,7 @@ class Conversation {
     std::uint64_t number_;
     std::size_t tenant_;
     std::size_t turn_ = 0;
-    std::string messages_;  ///< JSON of the history, without the closing bracket
-    std::string question_;
+    std::string messages_;  ///< JSON of the history, without the brackets
 };
 
 }  // namespace prefix_router::chat_load

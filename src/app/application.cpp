@@ -19,12 +19,15 @@ namespace prefix_router::app {
 // Members are built top to bottom and destroyed bottom to top: what others refer to comes first.
 class Application::Parts {
   public:
-    explicit Parts(config::Config configuration)
+    Parts(config::Config configuration, double factor)
         : config(std::move(configuration)),
+          speed_up(factor),
+          clock(factor),
           metrics(registry),
           desk(config, metrics, clock, Random(seed_from_system())) {}
 
     config::Config config;
+    double speed_up;
     SteadyClock clock;
     metrics::Registry registry;
     proxy::Metrics metrics;
@@ -72,8 +75,8 @@ Application::~Application() {
     stop();
 }
 
-Result<std::unique_ptr<Application>> Application::start(config::Config config) {
-    auto parts = std::make_unique<Parts>(std::move(config));
+Result<std::unique_ptr<Application>> Application::start(config::Config config, double speed_up) {
+    auto parts = std::make_unique<Parts>(std::move(config), speed_up);
     for (const auto& backend : parts->config.backends) {
         if (auto added = parts->desk.add_backend(backend); !added) {
             return added.error();
@@ -89,8 +92,8 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config) {
         return trace.error();
     }
     parts->trace = std::move(*trace);
-    const proxy::Server::Surroundings around{parts->desk, parts->metrics, *parts->access_log,
-                                             parts->trace.get(), parts->clock};
+    const proxy::Server::Surroundings around{parts->desk,        parts->metrics, *parts->access_log,
+                                             parts->trace.get(), parts->clock,   parts->speed_up};
     parts->server = std::make_unique<proxy::Server>(parts->config, around);
     auto admin = start_admin(
         parts->config, {parts->config, parts->registry, parts->desk, *parts->server, parts->clock});

@@ -24,6 +24,7 @@ struct Flags {
     std::vector<std::string> backends;
     std::uint32_t threads = 0;
     std::string check_path;
+    double speed_up = 1;
 };
 
 void declare(CLI::App& cli, Flags& flags) {
@@ -50,6 +51,8 @@ void declare(CLI::App& cli, Flags& flags) {
     quick(
         cli.add_option("--access-log", flags.access_log, "stdout (default), stderr, off or a file")
             ->type_name("WHERE"));
+    // For benchmarks before engines that run faster than real ones: not in --help.
+    cli.add_option("--bench-speed-up", flags.speed_up)->check(CLI::Range(0.01, 1000.0))->group("");
 }
 
 /// The quick-start flags as a YAML file, so that they are checked by the very same option tables.
@@ -104,7 +107,7 @@ Command serve(const Flags& flags, std::ostream& err) {
     // Several quick-start routers on one machine are ordinary; only an admin port that was asked
     // for must be free.
     loaded.config->admin_is_optional = is_quick_start && flags.admin.empty();
-    return Serve{std::move(*loaded.config), flags.config_path};
+    return Serve{std::move(*loaded.config), flags.config_path, flags.speed_up};
 }
 
 Command check(const std::string& path, std::ostream& out, std::ostream& err) {

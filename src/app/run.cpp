@@ -76,7 +76,7 @@ int serve(Serve serve) {
     }
     const auto signals = block_signals();
     raise_descriptor_limit();
-    auto application = Application::start(std::move(serve.config));
+    auto application = Application::start(std::move(serve.config), serve.speed_up);
     if (!application) {
         spdlog::error("cannot start: {}", application.error().message());
         spdlog::shutdown();

@@ -80,6 +80,8 @@ class LiveEngine {
 
     const sim::Engine& engine() const { return engine_; }
     void flush() { engine_.flush(); }
+    void set_prefill_rate(double rate) { engine_.set_prefill_rate(rate); }
+    void set_kv_tokens(Tokens tokens) { engine_.set_kv_tokens(tokens); }
     /// Nothing happens any more; what runs may be cancelled.
     void stop();
 

@@ -58,7 +58,7 @@ std::string cache_labels(const sim::Engine& engine) {
 }  // namespace
 
 std::string metrics_page(const sim::Engine& engine, const ServerCounters& counters,
-                         const std::string& model) {
+                         const std::string& model, bool tells_capacity) {
     Page page(model);
     page.gauge("vllm:num_requests_running", static_cast<double>(engine.running()),
                "Requests prefilling or decoding.");
@@ -77,8 +77,10 @@ std::string metrics_page(const sim::Engine& engine, const ServerCounters& counte
                 "finished_reason=\"stop\"");
     page.sample("vllm:request_success_total", static_cast<double>(counters.aborts),
                 "finished_reason=\"abort\"");
-    page.family("vllm:cache_config_info", "gauge", "Size of the KV cache.");
-    page.sample("vllm:cache_config_info", 1, cache_labels(engine));
+    if (tells_capacity) {
+        page.family("vllm:cache_config_info", "gauge", "Size of the KV cache.");
+        page.sample("vllm:cache_config_info", 1, cache_labels(engine));
+    }
     page.counter("engine_sim_evicted_blocks_total", engine.counters().evicted_blocks,
                  "Cached blocks given up for new ones.");
     page.counter("engine_sim_refused_total", engine.counters().refused,

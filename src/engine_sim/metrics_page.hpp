@@ -15,8 +15,9 @@ struct ServerCounters {
     std::uint64_t faults = 0;            ///< streams broken on purpose
 };
 
-/// The body of /metrics: the engine's state under vLLM's names, in Prometheus's text format.
+/// The body of /metrics: the engine's state under vLLM's names, in Prometheus's text format; the
+/// size of its KV cache only when it `tells_capacity`.
 std::string metrics_page(const sim::Engine& engine, const ServerCounters& counters,
-                         const std::string& model);
+                         const std::string& model, bool tells_capacity = true);
 
 }  // namespace prefix_router::engine_sim

@@ -63,6 +63,8 @@ void add_habit_options(CLI::App& app, Habits& habits, bool& no_abort) {
                  "Close after every streamed answer while announcing keep-alive (llama.cpp)");
     app.add_flag("--no-abort-non-streaming", no_abort,
                  "Go on computing when the client of a non-streaming request leaves (llama.cpp)");
+    app.add_flag("!--hide-capacity", habits.tells_capacity,
+                 "Leave the size of the KV cache out of /metrics (TGI)");
     app.add_option("--idle-close", habits.idle_close_seconds,
                    "Close connections idle for this many seconds (vLLM: 5)")
         ->check(CLI::Range(0.0, 1e6));

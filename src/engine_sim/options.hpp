@@ -15,6 +15,7 @@ inline constexpr Tokens kBytesPerToken = 4;
 struct Habits {
     bool close_after_stream = false;  ///< llama.cpp: close after a stream, announcing keep-alive
     bool abort_non_streaming = true;  ///< llama.cpp: false, such a request goes on alone
+    bool tells_capacity = true;       ///< TGI: false, /metrics does not tell the KV cache's size
     double idle_close_seconds = 0;    ///< uvicorn: 5, close idle connections; 0 = never
     double error_event_rate = 0;      ///< share of streams broken by an error event, then [DONE]
     double die_mid_stream_rate = 0;   ///< share of streams whose connection drops in the middle

@@ -10,6 +10,7 @@
 
 #include "engine_sim/answer_format.hpp"
 #include "engine_sim/http_text.hpp"
+#include "engine_sim/settings.hpp"
 
 namespace prefix_router::engine_sim {
 namespace {
@@ -54,6 +55,16 @@ Awaitable<Afterwards> Service::answer(ClientConnection& client, const HttpReques
         const Afterwards afterwards = co_await reply(client, request, kJson, "{}");
         co_return afterwards;
     }
+    if (request.path == "/engine_sim/settings" && request.method == "POST") {
+        const std::string complaint = change_settings(engine_, request.body);
+        if (complaint.empty()) {
+            const Afterwards afterwards = co_await reply(client, request, kJson, "{}");
+            co_return afterwards;
+        }
+        const ApiError refusal = bad_request(complaint);
+        const Afterwards afterwards = co_await refuse(client, request, refusal);
+        co_return afterwards;
+    }
     const ApiError error = api ? wrong_method() : unknown_path(request.path);
     const Afterwards afterwards = co_await refuse(client, request, error);
     co_return afterwards;
@@ -70,7 +81,8 @@ Awaitable<Afterwards> Service::answer_get(ClientConnection& client, const HttpRe
         body = "{\"server_load\":" + std::to_string(load_) + "}";
     } else if (request.path == "/metrics") {
         type = "text/plain; version=0.0.4; charset=utf-8";
-        body = metrics_page(engine_.engine(), counters_, options_.models.front());
+        body = metrics_page(engine_.engine(), counters_, options_.models.front(),
+                            options_.habits.tells_capacity);
     } else {
         const ApiError error = unknown_path(request.path);
         const Afterwards afterwards = co_await refuse(client, request, error);

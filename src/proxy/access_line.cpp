@@ -104,6 +104,9 @@ void append_access_line(LogFormat format, std::string_view time, const AccessRec
     line.text("path", record.path);
     line.number("status", record.status);
     line.milliseconds("duration_ms", record.duration);
+    if (record.expected_first_token) {
+        line.milliseconds("expected_first_token_ms", *record.expected_first_token);
+    }
     if (record.first_token) {
         line.milliseconds("first_token_ms", *record.first_token);
     }

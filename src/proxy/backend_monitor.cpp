@@ -30,6 +30,8 @@ BackendMonitor::BackendMonitor(net::Worker& worker, Services& services, const Ba
       services_(services),
       prober_(worker, backend),
       scraper_(worker, backend),
+      scrape_interval_(std::chrono::ceil<std::chrono::milliseconds>(
+          services.config.health.scrape_interval / services.speed_up)),
       probe_path_(services.config.health.path) {}
 
 void BackendMonitor::start() {
@@ -110,7 +112,7 @@ net::Task<void> BackendMonitor::scrape_forever() {
             break;
         }
         ++scrapes_;
-        goes_on = co_await scraper_.sleep(services_.config.health.scrape_interval);
+        goes_on = co_await scraper_.sleep(scrape_interval_);
     }
     --running_loops_;
 }

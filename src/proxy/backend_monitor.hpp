@@ -45,6 +45,7 @@ class BackendMonitor {
     Fetcher scraper_;
     int running_loops_ = 0;
 
+    std::chrono::milliseconds scrape_interval_;  ///< of real time
     std::string probe_path_;
     std::string probe_complaint_;
     std::optional<bool> was_alive_;

@@ -31,7 +31,8 @@ Control::~Control() {
 void Control::start() {
     follow_backends();
     worker_.ticks().add(*this);
-    worker_.every(kQueueTick, [this] { services_.desk.tick(); });
+    const auto tick = from_seconds(to_seconds(kQueueTick) / services_.speed_up);
+    worker_.every(std::chrono::ceil<milliseconds>(tick), [this] { services_.desk.tick(); });
     thread_ = std::thread([this] { worker_.run(); });
 }
 

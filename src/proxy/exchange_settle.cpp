@@ -206,6 +206,10 @@ void Exchange::log(unsigned status) {
     if (placement_.backend) {
         record.backend = placement_.backend->spec.id;
         record.reason = reason_;
+        const Seconds wait = placement_.decision.expected_wait;
+        if (wait > 0) {
+            record.expected_first_token = record.held + from_seconds(wait);
+        }
     }
     context_.log(record);
 }

@@ -24,6 +24,7 @@ struct Services {
           access_log(around.access_log),
           trace(around.trace),
           clock(around.clock),
+          speed_up(around.speed_up),
           memory(config.limits.buffered_bytes),
           connections{connection_limit(config.limits.connections), {}},
           retry_budget(config.retry.budget) {}
@@ -38,6 +39,7 @@ struct Services {
     AccessLog& access_log;
     sim::TraceWriter* const trace;  ///< null: off
     const Clock& clock;
+    const double speed_up;  ///< of the clock
     net::MemoryBudget memory;
     net::ConnectionLimit connections;
     RetryBudget retry_budget;

@@ -4,7 +4,8 @@
 
 namespace prefix_router::sim {
 
-BlockCache::BlockCache(std::size_t capacity) : capacity_(capacity), free_(capacity) {}
+BlockCache::BlockCache(std::size_t capacity)
+    : capacity_(capacity), wanted_(capacity), free_(capacity) {}
 
 std::size_t BlockCache::match(std::span<const std::uint64_t> ids) const {
     std::size_t count = 0;
@@ -54,6 +55,7 @@ void BlockCache::release(std::span<const std::uint64_t> ids, std::size_t compute
             ++free_;
         }
     }
+    if (capacity_ > wanted_) shrink();
 }
 
 void BlockCache::release_answer(std::span<const std::uint64_t> answer, std::size_t anonymous) {
@@ -82,6 +84,22 @@ void BlockCache::release_answer(std::span<const std::uint64_t> answer, std::size
 
 void BlockCache::flush() {
     while (oldest_ != kNil) evict_oldest();
+}
+
+void BlockCache::resize(std::size_t capacity) {
+    wanted_ = capacity;
+    if (wanted_ > capacity_) {
+        free_ += wanted_ - capacity_;
+        capacity_ = wanted_;
+    }
+    shrink();
+}
+
+void BlockCache::shrink() {
+    while (free_ < capacity_ - wanted_ && oldest_ != kNil) evict_oldest();
+    const std::size_t taken = std::min(free_, capacity_ - wanted_);
+    free_ -= taken;
+    capacity_ -= taken;
 }
 
 BlockCache::Index BlockCache::create(std::uint64_t id, bool is_named) {

@@ -39,6 +39,10 @@ class BlockCache {
     /// Frees every evictable block.
     void flush();
 
+    /// Grows, or shrinks by free and then by the oldest blocks. What is pinned stays until it is
+    /// released: capacity() falls then.
+    void resize(std::size_t capacity);
+
   private:
     using Index = std::uint32_t;
     static constexpr Index kNil = FlatIndex::kNone;
@@ -57,9 +61,11 @@ class BlockCache {
     void push_oldest(Index index);
     void unlink(Index index);
     void evict_oldest();
+    void shrink();
     void release_answer(std::span<const std::uint64_t> answer, std::size_t anonymous);
 
     std::size_t capacity_;
+    std::size_t wanted_;  ///< capacity, when enough has been released
     std::size_t free_;
     std::size_t evictable_ = 0;
     std::uint64_t evicted_ = 0;

@@ -48,14 +48,17 @@ std::size_t blocks_for(Tokens tokens, Tokens block_tokens) {
     return static_cast<std::size_t>((tokens + block_tokens - 1) / block_tokens);
 }
 
+std::size_t blocks_of_pool(const EngineOptions& options) {
+    return static_cast<std::size_t>(std::max<Tokens>(1, options.kv_tokens / options.block_tokens));
+}
+
 }  // namespace
 
 class Engine::State {
   public:
     explicit State(const EngineOptions& options)
         : options_(options),
-          cache_(static_cast<std::size_t>(
-              std::max<Tokens>(1, options.kv_tokens / options.block_tokens))),
+          cache_(blocks_of_pool(options)),
           prefill_places_(std::size_t{options.lanes} * options.interleave) {}
 
     Submission submit(const Request& request, Seconds now);
@@ -70,6 +73,11 @@ class Engine::State {
     }
     const BlockCache& cache() const { return cache_; }
     BlockCache& cache() { return cache_; }
+    void set_prefill_rate(double rate) { options_.prefill_rate = rate; }
+    void set_kv_tokens(Tokens tokens) {
+        options_.kv_tokens = tokens;
+        cache_.resize(blocks_of_pool(options_));
+    }
     std::size_t waiting() const { return queue_.size(); }
     std::size_t running() const { return running_; }
 
@@ -355,6 +363,12 @@ const EngineOptions& Engine::options() const {
 }
 void Engine::flush() {
     state_->cache().flush();
+}
+void Engine::set_prefill_rate(double tokens_per_second) {
+    state_->set_prefill_rate(tokens_per_second);
+}
+void Engine::set_kv_tokens(Tokens tokens) {
+    state_->set_kv_tokens(tokens);
 }
 
 double Engine::kv_usage() const {

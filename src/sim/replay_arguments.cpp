@@ -38,6 +38,7 @@ struct Words {
     std::string capacity = "known";
     std::string hold = "auto";
     std::string hold_small;
+    std::string until;
     std::size_t block_tokens = 0;
     double load = 0;
     std::uint32_t prefix_length = 16384;
@@ -78,6 +79,8 @@ void declare_trace(CLI::App& cli, ReplayArguments& to, Words& words) {
     cli.add_option("--sessions", to.trace.sessions,
                    "Only this many sessions: the first by SHA-256 of SEED:SESSION")
         ->check(CLI::PositiveNumber);
+    cli.add_option("--until", words.until, "Only what came in this first part of the recording")
+        ->type_name("DURATION");
     auto* load = cli.add_option("--load", words.load,
                                 "Scale time so that the prefill work left by one perfect cache "
                                 "of the fleet's size is this share of the fleet's capacity")
@@ -147,6 +150,11 @@ std::string apply_words(const Words& words, ReplayArguments& to) {
         const auto small = as_milliseconds(words.hold_small);
         if (!small) return "--hold-small: not a duration, such as 800ms: " + words.hold_small;
         options.routing.hold_small = *small;
+    }
+    if (!words.until.empty()) {
+        const auto until = parse_seconds(words.until);
+        if (!until || *until <= 0) return "--until: not a duration, such as 600s: " + words.until;
+        to.trace.until = *until;
     }
     options.routing.prefix_length = words.prefix_length;
     if (words.block_tokens > 0) to.trace.block_tokens = static_cast<Tokens>(words.block_tokens);

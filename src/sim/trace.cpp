@@ -223,7 +223,7 @@ Result<Trace> load_trace(const std::string& path, const TraceOptions& options) {
     const std::vector<Seconds> times = arrivals(raw->rows);
     Reblocker reblocker(trace.block_tokens);
     Builder builder(trace, options.cache_answers);
-    for (std::size_t k = 0; k < raw->rows.size(); ++k) {
+    for (std::size_t k = 0; k < raw->rows.size() && times[k] < options.until; ++k) {
         reblocker.convert(raw->rows[k]);
         builder.add(raw->rows[k], times[k]);
     }

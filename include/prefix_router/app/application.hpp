@@ -15,7 +15,9 @@ class Application {
   public:
     /// Serves when it returns; backends need not be reachable. Errors: Io (a port in use),
     /// InvalidConfiguration (an access log that cannot be opened).
-    static Result<std::unique_ptr<Application>> start(config::Config config);
+    /// `speed_up` is for benchmarks: the routing's time runs that many times faster than real time;
+    /// network timeouts do not.
+    static Result<std::unique_ptr<Application>> start(config::Config config, double speed_up = 1);
     ~Application();
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

@@ -14,6 +14,7 @@ namespace prefix_router::app {
 struct Serve {
     config::Config config;
     std::string config_path;  ///< "" for quick start
+    double speed_up = 1;      ///< of the routing's time; 1 except in benchmarks
 };
 
 /// `prefix-router replay ...`: the arguments after the word, for sim::replay_command.

@@ -35,6 +35,8 @@ struct AccessRecord {
     Tokens prompt_tokens = 0;
     Tokens expected_cached = 0;
     std::optional<Tokens> reported_cached;
+    std::optional<Duration>
+        expected_first_token;  ///< as believed at the decision, holding included
     std::optional<Duration> first_token;
     Duration duration{};
     Duration held{};

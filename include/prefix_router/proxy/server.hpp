@@ -34,6 +34,7 @@ class Server {
         AccessLog& access_log;
         sim::TraceWriter* trace;  ///< null: served requests are not recorded
         const Clock& clock;
+        double speed_up = 1;  ///< the clock's seconds per real second: 1 except in benchmarks
     };
 
     Server(config::Config config, const Surroundings& around);

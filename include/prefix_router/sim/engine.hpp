@@ -124,6 +124,13 @@ class Engine {
     /// Forgets every evictable block (a flushed prefix cache).
     void flush();
 
+    // What may change while it runs; options() tells the present values.
+    /// Of the requests that are scheduled from now on.
+    void set_prefill_rate(double tokens_per_second);
+    /// A smaller pool gives up its oldest blocks; those that are pinned go when they are released.
+    /// At least one block stays.
+    void set_kv_tokens(Tokens tokens);
+
   private:
     class State;
     std::unique_ptr<State> state_;

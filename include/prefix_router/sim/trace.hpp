@@ -49,6 +49,8 @@ struct TraceOptions {
     std::size_t sessions = 0;  ///< keep the first this many by SHA-256 of "SEED:SESSION"; 0 = all
     std::uint64_t seed = 1;
     bool cache_answers = false;  ///< fill answer_block_count
+    /// Keep what arrives before this time, at the recorded speed; sessions lose their later turns.
+    Seconds until = std::numeric_limits<Seconds>::infinity();
 };
 
 /// Reads JSON lines, plain, gzip or xz (told by their first bytes): an optional header line with

@@ -34,6 +34,7 @@ TEST(Report, HasTheFieldsThatTheDemoPromises) {
     const auto report = nlohmann::json::parse(json_report("adaptive", tally, watch));
     EXPECT_EQ(report["strategy"], "adaptive");
     EXPECT_EQ(report["token_hit_ratio"], 0.75);
+    EXPECT_EQ(report["ttft_mean_ms"], 150.0);
     EXPECT_EQ(report["ttft_p50_ms"], 30.1);
     EXPECT_EQ(report["ttft_p90_ms"], 400.0);
     EXPECT_EQ(report["ttft_p99_ms"], 400.0);

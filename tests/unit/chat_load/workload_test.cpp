@@ -28,16 +28,17 @@ TEST(Workload, MakesTextsOfTheLengthAskedFor) {
 TEST(Conversation, SendsItsWholeHistoryWithEveryTurn) {
     const Workload workload = small();
     Conversation conversation(workload, 5);
-    const auto first = nlohmann::json::parse(conversation.next_request());
+    const ChatRequest request = conversation.next_request();
+    const auto first = nlohmann::json::parse(request.body);
     ASSERT_EQ(first["messages"].size(), 2U);
     EXPECT_EQ(first["messages"][0]["role"], "system");
     EXPECT_EQ(first["messages"][0]["content"].get<std::string>().size(), 200U);
-    EXPECT_EQ(first["messages"][1]["content"], conversation.question());
+    EXPECT_EQ(first["messages"][1]["content"], request.question);
     EXPECT_EQ(first["max_tokens"], 7);
     EXPECT_EQ(first["stream_options"]["include_usage"], true);
     conversation.answered("an \"answer\"");
     EXPECT_FALSE(conversation.is_over());
-    const auto second = nlohmann::json::parse(conversation.next_request());
+    const auto second = nlohmann::json::parse(conversation.next_request().body);
     ASSERT_EQ(second["messages"].size(), 4U);
     EXPECT_EQ(second["messages"][0], first["messages"][0]);
     EXPECT_EQ(second["messages"][2]["content"], "an \"answer\"");
@@ -47,11 +48,11 @@ TEST(Conversation, SendsItsWholeHistoryWithEveryTurn) {
 
 TEST(Conversation, IsAFunctionOfItsNumberAndTheSeed) {
     Workload workload = small();
-    const std::string body = Conversation(workload, 5).next_request();
-    EXPECT_EQ(body, Conversation(workload, 5).next_request());
-    EXPECT_NE(body, Conversation(workload, 6).next_request());
+    const std::string body = Conversation(workload, 5).next_request().body;
+    EXPECT_EQ(body, Conversation(workload, 5).next_request().body);
+    EXPECT_NE(body, Conversation(workload, 6).next_request().body);
     workload.seed = 2;
-    EXPECT_NE(body, Conversation(workload, 5).next_request());
+    EXPECT_NE(body, Conversation(workload, 5).next_request().body);
 }
 
 TEST(Conversation, SpreadsOverAllTenantsWhichShareTheirSystemPrompt) {
@@ -61,7 +62,8 @@ TEST(Conversation, SpreadsOverAllTenantsWhichShareTheirSystemPrompt) {
     for (std::uint64_t number = 0; number < 100; ++number) {
         Conversation conversation(workload, number);
         tenants.insert(conversation.tenant());
-        prompts.insert(nlohmann::json::parse(conversation.next_request())["messages"][0].dump());
+        const auto body = nlohmann::json::parse(conversation.next_request().body);
+        prompts.insert(body["messages"][0].dump());
     }
     EXPECT_EQ(tenants.size(), 3U);
     EXPECT_EQ(prompts.size(), 3U);

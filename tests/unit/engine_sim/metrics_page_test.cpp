@@ -41,6 +41,8 @@ TEST(MetricsPage, ShowsTheEngineUnderTheNamesOfVllm) {
     EXPECT_TRUE(has("vllm:cache_config_info",
                     R"(,block_size="16",num_gpu_blocks="100",kv_cache_size_tokens="1600",)"
                     R"(enable_prefix_caching="True"} 1)"));
+    const std::string silent = metrics_page(engine, counters, "m", false);
+    EXPECT_EQ(silent.find("vllm:cache_config_info"), std::string::npos);
 }
 
 }  // namespace

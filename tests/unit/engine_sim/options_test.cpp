@@ -18,6 +18,7 @@ TEST(Options, HaveBlocksOf16TokensAndNoHabitsByDefault) {
     EXPECT_EQ(parsed.options.engine.block_tokens, 16);
     EXPECT_FALSE(parsed.options.habits.close_after_stream);
     EXPECT_TRUE(parsed.options.habits.abort_non_streaming);
+    EXPECT_TRUE(parsed.options.habits.tells_capacity);
     EXPECT_EQ(parsed.options.habits.idle_close_seconds, 0);
     EXPECT_EQ(parsed.options.habits.error_event_rate, 0);
     EXPECT_EQ(parsed.options.habits.die_mid_stream_rate, 0);
@@ -31,10 +32,26 @@ TEST(Options, TakeSeveralPortsAndModels) {
 }
 
 TEST(Options, ReachTheEngine) {
-    const ParsedCommandLine parsed =
-        parse({"--kv-tokens", "1000", "--prefill-rate", "5", "--overhead", "0.5", "--decode-rate",
-               "7", "--slots", "3", "--interleave", "4", "--lanes", "2", "--attention-length",
-               "32000", "--max-queued", "9", "--no-abort-non-streaming"});
+    const ParsedCommandLine parsed = parse({"--kv-tokens",
+                                            "1000",
+                                            "--prefill-rate",
+                                            "5",
+                                            "--overhead",
+                                            "0.5",
+                                            "--decode-rate",
+                                            "7",
+                                            "--slots",
+                                            "3",
+                                            "--interleave",
+                                            "4",
+                                            "--lanes",
+                                            "2",
+                                            "--attention-length",
+                                            "32000",
+                                            "--max-queued",
+                                            "9",
+                                            "--no-abort-non-streaming",
+                                            "--hide-capacity"});
     ASSERT_TRUE(parsed.run);
     const sim::EngineOptions& engine = parsed.options.engine;
     EXPECT_EQ(engine.kv_tokens, 1000);
@@ -47,6 +64,7 @@ TEST(Options, ReachTheEngine) {
     EXPECT_EQ(engine.attention_length, 32000);
     EXPECT_EQ(engine.max_waiting, 9U);
     EXPECT_FALSE(parsed.options.habits.abort_non_streaming);
+    EXPECT_FALSE(parsed.options.habits.tells_capacity);
 }
 
 TEST(Options, RefuseNonsenseWithExitCode2) {

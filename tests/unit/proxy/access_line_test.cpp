@@ -22,6 +22,7 @@ AccessRecord sample() {
     record.prompt_tokens = 900;
     record.expected_cached = 512;
     record.reported_cached = 496;
+    record.expected_first_token = microseconds(1500);
     record.first_token = microseconds(1234);
     record.duration = microseconds(2'000'005);
     record.bytes_in = 4000;
@@ -39,7 +40,8 @@ std::string line_of(LogFormat format, const AccessRecord& record) {
 TEST(AccessLine, TellsOneRequestAsText) {
     EXPECT_EQ(line_of(LogFormat::Text, sample()),
               "time=2026-11-30T12:00:00.000Z request_id=abc123 peer=10.0.0.1 method=POST "
-              "path=/v1/chat/completions status=200 duration_ms=2000.005 first_token_ms=1.234 "
+              "path=/v1/chat/completions status=200 duration_ms=2000.005 "
+              "expected_first_token_ms=1.500 first_token_ms=1.234 "
               "backend=b1 reason=warm prompt_tokens=900 expected_cached_tokens=512 "
               "reported_cached_tokens=496 attempts=1 bytes_in=4000 bytes_out=77\n");
 }
@@ -52,6 +54,7 @@ TEST(AccessLine, TellsTheSameAsJson) {
     EXPECT_EQ(line["path"], "/v1/chat/completions");
     EXPECT_EQ(line["status"], 200);
     EXPECT_DOUBLE_EQ(line["first_token_ms"].get<double>(), 1.234);
+    EXPECT_DOUBLE_EQ(line["expected_first_token_ms"].get<double>(), 1.5);
     EXPECT_DOUBLE_EQ(line["held_ms"].get<double>(), 250.0);
     EXPECT_EQ(line["error"], "reset_mid_response");
     EXPECT_EQ(line["reason"], "warm");

@@ -87,6 +87,25 @@ TEST(BlockCache, FlushKeepsOnlyWhatIsPinned) {
     EXPECT_EQ(cache.free(), 3U);
 }
 
+TEST(BlockCache, ShrinksByTheOldestBlocksAndByPinnedOnesWhenTheyAreReleased) {
+    BlockCache cache(6);
+    ASSERT_TRUE(cache.acquire(Ids{1, 2}, 0));
+    ASSERT_TRUE(cache.acquire(Ids{3}, 0));
+    cache.release(Ids{3}, 1, {}, 0);
+    cache.resize(3);
+    EXPECT_EQ(cache.capacity(), 3U);
+    EXPECT_EQ(cache.match(Ids{3}), 1U) << "free blocks go first";
+    cache.resize(1);
+    EXPECT_EQ(cache.match(Ids{3}), 0U);
+    EXPECT_EQ(cache.capacity(), 2U) << "what is pinned stays";
+    cache.release(Ids{1, 2}, 2, {}, 0);
+    EXPECT_EQ(cache.capacity(), 1U);
+    EXPECT_EQ(cache.match(Ids{1, 2}), 1U);
+    cache.resize(4);
+    EXPECT_EQ(cache.capacity(), 4U);
+    EXPECT_EQ(cache.free() + cache.evictable(), 4U);
+}
+
 TEST(BlockCache, NeverLosesABlockUnderRandomUse) {
     const std::uint64_t seed = 11;
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -117,6 +136,7 @@ TEST(BlockCache, NeverLosesABlockUnderRandomUse) {
             const Ids answer = {done.ids.size() + 5000, done.ids.size() + 5001};
             cache.release(done.ids, random.below(done.ids.size() + 1), answer, done.anonymous);
         }
+        if (step % 100 == 0) cache.resize(40 + random.below(40));
         ASSERT_LE(cache.free() + cache.evictable(), cache.capacity());
     }
     EXPECT_GT(refused, 100U);

@@ -46,6 +46,25 @@ std::vector<Engine::Event> run_dry(Engine& engine, Kind kind) {
     return result;
 }
 
+TEST(Engine, ComputesSlowerWhenItsRateFalls) {
+    Engine engine(plain());
+    submit(engine, chain(1, 5), 0);
+    engine.set_prefill_rate(500);
+    submit(engine, chain(11, 5), 0);
+    const auto done = run_dry(engine, Kind::PrefillDone);
+    ASSERT_EQ(done.size(), 2U);
+    EXPECT_DOUBLE_EQ(done[0].at, 0.5) << "planned before";
+    EXPECT_DOUBLE_EQ(done[1].at, 1.5);
+}
+
+TEST(Engine, RefusesWhatNoLongerFitsWhenItsMemoryShrinks) {
+    Engine engine(plain());
+    engine.set_kv_tokens(1'000);
+    EXPECT_EQ(engine.total_blocks(), 10U);
+    const Ids ids = chain(1, 20);
+    EXPECT_EQ(engine.submit({ids, 2'000, 10, {}}, 0).status, Engine::Submitted::TooLarge);
+}
+
 TEST(Engine, ComputesPromptThenAnswer) {
     Engine engine(plain());
     submit(engine, chain(1, 5), 1.0);

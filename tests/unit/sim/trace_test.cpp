@@ -44,6 +44,18 @@ TEST(Trace, ReadsRequestsInOrderOfTime) {
     EXPECT_FALSE(trace->has_sessions);
 }
 
+TEST(Trace, KeepsOnlyWhatCameBeforeAGivenTime) {
+    const std::string text = row(1000, 600, "[7]", ",\"session\":\"a\"") +
+                             row(2500, 600, "[7]", ",\"session\":\"a\"") +
+                             row(3000, 600, "[7]", ",\"session\":\"a\"");
+    TraceOptions options;
+    options.until = 2;
+    const auto trace = load(text, options);
+    ASSERT_EQ(trace->requests.size(), 2U);
+    EXPECT_EQ(trace->requests[0].next_turn, 1U);
+    EXPECT_EQ(trace->requests[1].next_turn, TraceRequest::kNoTurn);
+}
+
 TEST(Trace, CountsOnlyBlocksWhollyInsideThePrompt) {
     const auto trace = load(row(0, 1100, "[1,2,3]"));
     EXPECT_EQ(trace->requests[0].block_count, 2U);
