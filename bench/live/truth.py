@@ -15,7 +15,7 @@ def series(text):
     """Metric name with labels -> value."""
     found = {}
     for line in text.splitlines():
-        match = re.match(r"(\w+(?:\{.*\})?) ([-+.\deE]+|NaN|\+Inf)$", line)
+        match = re.match(r"([\w:]+(?:\{.*\})?) ([-+.\deE]+|NaN|\+Inf)$", line)
         if match:
             found[match.group(1)] = float(match.group(2))
     return found

@@ -84,11 +84,11 @@ class Answer:
 class Router:
     """The daemon with its decisions exposed."""
 
-    def __init__(self, program, engines, speed_up, more=""):
+    def __init__(self, program, engines, speed_up, spec="", more=""):
         self.port, self.admin_port, self.speed_up = free_port(), free_port(), speed_up
         text = "listen: 127.0.0.1:%d\nadmin: 127.0.0.1:%d\nbackends:\n" % (self.port, self.admin_port)
         for number, engine in enumerate(engines):
-            text += "  - url: %s\n    id: engine-%d\n" % (engine.url, number)
+            text += "  - url: %s\n    id: engine-%d\n" % (engine.url, number) + ("    %s\n" % spec if spec else "")
         text += "routing:\n  expose_decision: true\nlog:\n  access: off\n" + more
         with tempfile.NamedTemporaryFile("w", suffix=".yaml", delete=False) as file:
             file.write(text)

@@ -6,11 +6,12 @@
 Each test prints within how many requests it was noticed; the bounds are generous, what must hold is that it is.
 """
 import itertools
+import random
 import sys
 import threading
 import unittest
 
-from fleet import Engine, Router, ask, ask_all, words
+from fleet import Engine, Router, ask, ask_all, fetch, words
 
 ROUTER, ENGINE_SIM = sys.argv[1:3]
 SPEED_UP = 10
@@ -27,13 +28,13 @@ def told(what, requests):
 
 
 class Robustness(unittest.TestCase):
-    def fleet(self, count, *options, more=""):
+    def fleet(self, count, *options, spec="", more=""):
         self.engines = []
         for _ in range(count):
             engine = Engine(ENGINE_SIM, "--time-scale", str(SPEED_UP), "--overhead", "0.02", *options)
             self.addCleanup(engine.stop)
             self.engines.append(engine)
-        self.router = Router(ROUTER, self.engines, SPEED_UP, more)
+        self.router = Router(ROUTER, self.engines, SPEED_UP, spec, more)
         self.addCleanup(self.router.stop)
         return self.router
 
@@ -73,15 +74,19 @@ class Robustness(unittest.TestCase):
         told("half the capacity, told by /metrics", count)
 
     def test_a_smaller_cache_is_learned_from_reports(self):
-        prompts = [cold(2000) for _ in range(40)]  # 80,000 tokens: they fit into 100,000, not into 50,000
-        router = self.fleet(1, "--kv-tokens", "100000", "--hide-capacity", "--prefill-rate", "80000")
+        prompts = [cold(2000) for _ in range(45)]  # 90,000 tokens: they fit into 100,000, not into 50,000
+        chance = random.Random(1)
+        router = self.fleet(1, "--kv-tokens", "100000", "--hide-capacity", "--prefill-rate", "80000", spec="capacity_tokens: 100000")
         for prompt in prompts * 2:
             router.ask(prompt)
-        before = self.belief("engine-0", "capacity_tokens")
-        self.assertGreater(before, 80000)
+        self.assertGreater(self.belief("engine-0", "capacity_tokens"), 90000)
         self.engines[0].change(kv_tokens=50000)
-        count = self.ask_until(lambda _: self.belief("engine-0", "capacity_tokens") < 75000, itertools.cycle(prompts), 400)
+        drawn = (chance.choice(prompts) for _ in itertools.count())
+        count = self.ask_until(lambda _: self.belief("engine-0", "capacity_tokens") < 65000, drawn, 400)
         told("half the capacity, learned from cached tokens", count)
+        answers = [router.ask(chance.choice(prompts)) for _ in range(60)]
+        expected, cached = sum(answer.expected for answer in answers), sum(answer.cached for answer in answers)
+        self.assertLess(expected, 1.3 * cached)
 
     def test_a_restarted_backend_is_not_believed_to_hold_its_cache(self):
         prompts = [cold(2000) for _ in range(12)]
@@ -104,7 +109,6 @@ class Robustness(unittest.TestCase):
         for prompt in prompts:
             router.ask(prompt)
         self.assertTrue(all(router.ask(prompt).cached > 1000 for prompt in prompts))
-        from fleet import fetch
         fetch(self.engines[0].url + "/reset_prefix_cache", b"")
         wrong = sum(router.ask(prompt).expected > 1000 for prompt in prompts)
         self.assertLessEqual(wrong, 3)
