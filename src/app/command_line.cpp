@@ -101,6 +101,9 @@ Command serve(const Flags& flags, std::ostream& err) {
     auto loaded = is_quick_start ? config::load_text(as_yaml(flags), "command line")
                                  : config::load_file(flags.config_path);
     if (!loaded.config) {
+        for (auto& problem : loaded.problems) {
+            problem.line = is_quick_start ? 0 : problem.line;  // of a text that nobody has seen
+        }
         print_problems(loaded.problems, err);
         return Exit{kUsageError};
     }

@@ -19,8 +19,9 @@ namespace {
 
 constexpr int kCannotStart = 1;
 
-/// The signals that the main thread waits for; blocked before any thread starts, so that all
-/// inherit it.
+/// The signals that the main thread waits for; blocked before any thread starts, the log's too, so
+/// that all inherit it: a thread without it takes a signal while the main thread does not wait, and
+/// the process dies of it.
 sigset_t block_signals() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -69,12 +70,12 @@ void serve_until_signalled(Application& application, const sigset_t& signals) {
 }
 
 int serve(Serve serve) {
+    const auto signals = block_signals();
     const auto logger = start_logging(serve.config.log.format, serve.config.log.level);
     if (!logger) {
         std::cerr << logger.error().message() << '\n';
         return kCannotStart;
     }
-    const auto signals = block_signals();
     raise_descriptor_limit();
     auto application = Application::start(std::move(serve.config), serve.speed_up);
     if (!application) {

@@ -73,7 +73,7 @@ TEST(CommandLine, NoBackendsIsAnErrorThatSaysWhatToGive) {
 TEST(CommandLine, AnUnknownStrategyIsNamed) {
     const auto parsed = parse({"-b", "127.0.0.1:9001", "--strategy", "adaptiv"});
     EXPECT_EQ(exit_code(parsed), 2);
-    EXPECT_THAT(parsed.err, HasSubstr("adaptiv"));
+    EXPECT_THAT(parsed.err, HasSubstr("command line: routing.strategy: 'adaptiv'"));
 }
 
 TEST(CommandLine, AFileAndQuickStartFlagsExcludeEachOther) {

@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""The daemon as a process: signals in every phase, descriptors, secrets in its output, starts that must fail.
+
+usage: daemon_test.py ROUTER_BINARY
+
+Scripted backends and raw clients on loopback; Python's standard library only.
+"""
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+ROUTER = sys.argv.pop(1)
+PATIENCE = 15
+PROBES = re.compile(rb"GET /(health|ping|metrics|props|slots|v1/models|get_server_info) ")
+
+
+def free_port():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
+class Backend:
+    """Calls script(connection, head, body) per request; a script that returns False ends the connection."""
+
+    def __init__(self, script=None):
+        self.script = script or (lambda c, head, body: answer(c, b"ok"))
+        self.heads = []
+        self.came = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                connection = self.listener.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        left = b""
+        with connection:
+            try:
+                while True:
+                    head, left = read_until(connection, left, b"\r\n\r\n")
+                    size = int((re.search(rb"(?i)\r\ncontent-length: (\d+)", head) or [0, 0])[1])
+                    while len(left) < size:
+                        left += receive(connection)
+                    body, left = left[:size], left[size:]
+                    if PROBES.match(head):
+                        answer(connection, b"", b"200 OK" if head.startswith(b"GET /health ") else b"404 No")
+                        continue
+                    self.heads.append(head)
+                    self.came.set()
+                    if self.script(connection, head, body) is False:
+                        return
+            except OSError:
+                pass
+
+
+def receive(connection):
+    data = connection.recv(65536)
+    if not data:
+        raise ConnectionError("ended")
+    return data
+
+
+def read_until(connection, data, mark):
+    while mark not in data:
+        data += receive(connection)
+    return data.split(mark, 1)[0] + mark, data.split(mark, 1)[1]
+
+
+def answer(connection, body, status=b"200 OK", fields=b""):
+    connection.sendall(b"HTTP/1.1 %s\r\nContent-Length: %d\r\n%s\r\n%s" % (status, len(body), fields, body))
+
+
+class Router:
+    def __init__(self, backends, settings="", descriptors=None, are_up=True):
+        self.port, self.admin_port = free_port(), free_port()
+        self.folder = tempfile.TemporaryDirectory()
+        path = os.path.join(self.folder.name, "router.yaml")
+        with open(path, "w") as file:
+            file.write("listen: 127.0.0.1:%d\nadmin: 127.0.0.1:%d\nbackends:\n" % (self.port, self.admin_port))
+            file.write("".join("  - url: %s\n" % backend.url for backend in backends) + settings)
+        self.output = open(os.path.join(self.folder.name, "output"), "w+b")
+
+        def limit():
+            if descriptors:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+        self.process = subprocess.Popen([ROUTER, "--config", path], stdout=self.output, stderr=self.output,
+                                        preexec_fn=limit)
+        wait_until(lambda: b"serving on" in self.text() or self.process.poll() is not None)
+        if are_up:
+            wait_until(lambda: self.metric("backend_healthy") == len(backends))
+
+    def text(self):
+        with open(self.output.name, "rb") as file:
+            return file.read()
+
+    def client(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def ask(self, request=b"GET /x HTTP/1.1\r\nHost: r\r\nConnection: close\r\n\r\n"):
+        with self.client() as client:
+            client.sendall(request)
+            return read_to_end(client)
+
+    def admin(self, path):
+        with urllib.request.urlopen("http://127.0.0.1:%d%s" % (self.admin_port, path), timeout=PATIENCE) as reply:
+            return reply.read().decode()
+
+    def metric(self, name):
+        lines = self.admin("/metrics").splitlines()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines
+                   if re.split("[{ ]", line)[0] == "prefix_router_" + name)
+
+    def end(self, sent=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(sent)
+        try:
+            return self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.output.close()
+
+
+def read_to_end(client):
+    data = b""
+    try:
+        while True:
+            piece = client.recv(65536)
+            if not piece:
+                return data
+            data += piece
+    except ConnectionResetError:
+        return data
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            if holds():
+                return
+        except OSError:
+            pass
+        time.sleep(0.02)
+    raise AssertionError("did not come about")
+
+
+class Signals(unittest.TestCase):
+    def setUp(self):
+        self.finish = threading.Event()
+        self.backend = Backend(self.script)
+
+    def script(self, connection, head, body):
+        if b"/stream" in head:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+            self.finish.wait(PATIENCE)
+            connection.sendall(b"1\r\nb\r\n0\r\n\r\n")
+        elif b"/late" in head:
+            self.finish.wait(PATIENCE)
+            answer(connection, b"late")
+        elif b"/endless" in head:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n")
+            while True:
+                connection.sendall(b"x" * 65536)
+        else:
+            answer(connection, b"ok")
+
+    def stream(self, router):
+        client = router.client()
+        client.sendall(b"GET /stream HTTP/1.1\r\nHost: r\r\n\r\n")
+        read_until(client, b"", b"1\r\na\r\n")
+        return client
+
+    def test_hang_up_is_told_and_survived(self):
+        router = Router([self.backend])
+        client = self.stream(router)
+        router.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: b"SIGHUP" in router.text())
+        self.finish.set()
+        self.assertTrue(read_until(client, b"", b"0\r\n\r\n"), "the open stream is not cut")
+        self.assertIn(b"200 OK", router.ask())
+        client.close()
+        self.assertEqual(router.end(), 0)
+
+    def test_terminate_lets_every_phase_finish(self):
+        router = Router([self.backend], "timeouts:\n  request_header: 1s\n")
+        idle, half_head, half_body, late = (router.client() for _ in range(4))
+        streaming = self.stream(router)
+        half_head.sendall(b"GET /x HTTP/1.1\r\nHo")
+        half_body.sendall(b"POST /x HTTP/1.1\r\nHost: r\r\nContent-Length: 5\r\n\r\nhe")
+        late.sendall(b"GET /late HTTP/1.1\r\nHost: r\r\n\r\n")
+        wait_until(lambda: router.metric("requests_in_flight") == 2 and router.metric("connections") == 5)
+        router.process.send_signal(signal.SIGTERM)
+        self.assertEqual(read_to_end(idle), b"")
+        with self.assertRaises(OSError):
+            router.client()
+        half_head.sendall(b"st: r\r\n\r\n")
+        half_body.sendall(b"llo")
+        for client in (half_head, half_body):
+            reply = read_to_end(client)
+            self.assertIn(b"200 OK", reply)
+            self.assertIn(b"Connection: close", reply)
+        self.finish.set()
+        self.assertTrue(read_to_end(late).endswith(b"late"))
+        self.assertTrue(read_to_end(streaming).endswith(b"1\r\nb\r\n0\r\n\r\n"))
+        self.assertEqual(router.process.wait(PATIENCE), 0)
+        self.assertEqual(router.end(), 0)
+
+    def test_terminate_cuts_after_the_grace(self):
+        router = Router([self.backend], "timeouts:\n  drain_grace: 500ms\n")
+        streaming = self.stream(router)
+        stuck = router.client()
+        stuck.sendall(b"GET /endless HTTP/1.1\r\nHost: r\r\n\r\n")
+        wait_until(lambda: router.metric("requests_in_flight") == 2)
+        self.assertEqual(router.end(), 0)
+        self.assertFalse(read_to_end(streaming).endswith(b"0\r\n\r\n"))
+        self.finish.set()
+
+    def test_a_second_signal_ends_at_once(self):
+        router = Router([self.backend], "timeouts:\n  drain_grace: 1h\n")
+        streaming = self.stream(router)
+        router.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: b"draining" in router.text())
+        self.assertEqual(router.end(), 0)
+        self.assertFalse(read_to_end(streaming).endswith(b"0\r\n\r\n"))
+        self.finish.set()
+
+    def test_settling_accepts_while_it_says_not_ready(self):
+        router = Router([self.backend], "timeouts:\n  drain_settle: 10m\n")
+        router.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: b"draining" in router.text())
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            router.admin("/readyz")
+        self.assertEqual(refused.exception.code, 503)
+        self.assertIn(b"Connection: close", router.ask(b"GET /x HTTP/1.1\r\nHost: r\r\n\r\n"))
+        self.assertEqual(router.end(), 0)
+
+
+class Descriptors(unittest.TestCase):
+    LIMIT = 64
+
+    def crowd(self, port, count):
+        clients = []
+        for _ in range(count):
+            client = socket.socket()
+            client.setblocking(False)
+            client.connect_ex(("127.0.0.1", port))
+            clients.append(client)
+        return clients
+
+    def test_too_many_clients_wait_and_nothing_spins(self):
+        router = Router([Backend()], descriptors=self.LIMIT)
+        crowd = self.crowd(router.port, 200)
+        wait_until(lambda: router.metric("connections") >= self.LIMIT / 2)
+        before = self.cpu_seconds(router)
+        time.sleep(1)
+        self.assertLess(self.cpu_seconds(router) - before, 0.3)
+        for client in crowd:
+            client.close()
+        self.assertIn(b"200 OK", router.ask())
+        self.assertEqual(router.end(), 0)
+
+    def test_no_descriptor_for_a_backend_is_not_the_backends_fault(self):
+        backend = Backend()
+        router = Router([backend], "health:\n  interval: 1h\n  scrape_interval: 0s\n  passive_failures: 1\n",
+                        descriptors=self.LIMIT)
+        with router.client() as client:
+            client.sendall(b"GET /x HT")
+            wait_until(lambda: router.metric("connections") == 1)
+            crowd = self.crowd(router.admin_port, 2 * self.LIMIT)
+            wait_until(lambda: len(os.listdir("/proc/%d/fd" % router.process.pid)) >= self.LIMIT)
+            client.sendall(b"TP/1.1\r\nHost: r\r\n\r\n")
+            head = read_until(client, b"", b"\r\n\r\n")[0]
+            self.assertIn(b"503 Service Unavailable", head)
+            self.assertIn(b"Retry-After", head)
+            for other in crowd:
+                other.close()
+        wait_until(lambda: router.metric("backend_healthy") == 1)
+        self.assertEqual(router.metric("backend_failures_total"), 0)
+        self.assertIn(b"200 OK", router.ask())
+        self.assertEqual(router.end(), 0)
+
+    @staticmethod
+    def cpu_seconds(router):
+        with open("/proc/%d/stat" % router.process.pid) as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Secrets(unittest.TestCase):
+    MARKS = [b"bearer-mark", b"key-mark", b"query-mark", b"cookie-mark", b"prompt-mark", b"answer-mark", b"error-mark"]
+
+    def test_stay_out_of_logs_metrics_and_admin_pages(self):
+        def script(connection, head, body):
+            if b"/dies" in head:
+                return False
+            if b"/error" in head:
+                answer(connection, b'{"error": "error-mark"}', b"500 Error", b"Content-Type: application/json\r\n")
+            elif b"/garbage" in head:
+                connection.sendall(b"answer-mark is no HTTP\r\n\r\n")
+                return False
+            else:
+                answer(connection, b'{"choices": [{"message": {"content": "answer-mark"}}]}', b"200 OK",
+                       b"Content-Type: application/json\r\n")
+            return True
+
+        for form in ("text", "json"):
+            backend = Backend(script)
+            router = Router([backend], "log:\n  level: trace\n  format: %s\nhealth:\n  passive_failures: 1000\n" % form)
+            body = b'{"model": "m", "messages": [{"role": "user", "content": "prompt-mark"}]}'
+            for path in (b"/v1/chat/completions", b"/dies", b"/error", b"/garbage"):
+                router.ask(b"POST " + path + b"?key=query-mark HTTP/1.1\r\nHost: r\r\nX-Request-Id: id-%s\r\n"
+                           b"Authorization: Bearer bearer-mark\r\nX-Api-Key: key-mark\r\nCookie: a=cookie-mark\r\n"
+                           b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (path[1:], len(body), body))
+            router.ask(b"GET /bad HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer bearer-mark\r\nbroken line\r\n\r\n")
+            router.ask(b"GET /forged%0d%0aline\x22 HTTP/1.1\r\nHost: r\r\nConnection: close\r\n\r\n")
+            pages = "".join(router.admin(page) for page in ("/metrics", "/backends", "/decisions", "/config"))
+            self.assertEqual(router.end(), 0)
+            with open(router.output.name, "rb") as file:
+                output = file.read()
+            for mark in self.MARKS:
+                self.assertNotIn(mark, output)
+                self.assertNotIn(mark, pages.encode())
+            for path in (b"v1/chat/completions", b"dies", b"error", b"garbage"):
+                lines = [line for line in output.splitlines() if b"id-" + path in line]
+                self.assertEqual(len(lines), 1, path)
+                if form == "json":
+                    self.assertIn("backend", json.loads(lines[0]))
+
+
+class Starts(unittest.TestCase):
+    def run_with(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(text)
+            file.flush()
+            done = subprocess.run([ROUTER, "--config", file.name], capture_output=True, text=True, timeout=PATIENCE)
+            return done.returncode, done.stdout + done.stderr
+
+    def test_with_a_bad_file_fail_and_name_line_and_key(self):
+        code, output = self.run_with("backends:\n  - url: http://127.0.0.1:1\nrooting:\n  x: 1\n")
+        self.assertEqual(code, 2)
+        self.assertRegex(output, r":3: unknown key 'rooting'.*did you mean 'routing'")
+
+    def test_on_a_port_in_use_fail_and_name_it(self):
+        with socket.create_server(("127.0.0.1", 0)) as held:
+            port = held.getsockname()[1]
+            for listener in ("listen: 127.0.0.1:%d\nadmin: off\n", "listen: 127.0.0.1:0\nadmin: 127.0.0.1:%d\n"):
+                code, output = self.run_with(listener % port + "backends:\n  - url: http://127.0.0.1:1\n")
+                self.assertEqual(code, 1)
+                self.assertRegex(output, r"cannot listen on 127.0.0.1(:| port )%d: .*(in use|uses)" % port)
+
+    def test_with_unreachable_backends_succeed_and_say_not_ready(self):
+        gone = Backend()
+        gone.listener.close()
+        router = Router([gone], are_up=False)
+        wait_until(lambda: router.metric("panic") == 1)
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            router.admin("/readyz")
+        self.assertEqual(refused.exception.code, 503)
+        self.assertRegex(router.ask(), rb"503 (.|\r\n)*Retry-After")
+        self.assertEqual(router.end(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(warnings="ignore")
