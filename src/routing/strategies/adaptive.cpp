@@ -13,6 +13,13 @@ constexpr double kTieShare = 0.02;
 constexpr Seconds kTieSeconds = 0.005;
 constexpr Seconds kEqual = 1e-9;
 constexpr Tokens kUsefulShare = 10;  // a match of a tenth of the prompt is useful
+// Engines cache whole blocks of at least this many tokens and never a whole prompt: a greeting is
+// cached nowhere, and has no home that all greetings would pile up at.
+constexpr Tokens kLeastCached = 16;
+
+bool may_be_cached(const Question& question) {
+    return !question.chain.hashes.empty() && question.prompt_tokens > kLeastCached;
+}
 
 }  // namespace
 
@@ -25,7 +32,7 @@ Seconds Adaptive::survey(const Question& question, std::span<const BackendSlot> 
     for (const BackendSlot slot : candidates) {
         matches_[slot.index()] = {};
     }
-    if (!question.chain.hashes.empty()) {
+    if (may_be_cached(question)) {
         view_.map.match(question.chain, candidates, matches_);
     }
     const PrefillModel& prefill = view_.fleet.model(question.model).prefill;
@@ -77,7 +84,7 @@ std::size_t Adaptive::best_of_ties(const Question& question, std::size_t cheapes
     const Seconds limit = utilisation_ < kIdleUtilisation
                               ? std::max(least * (1 + kTieShare), least + kTieSeconds)
                               : least + kEqual;
-    const std::uint64_t home = question.key.home;
+    const std::uint64_t home = may_be_cached(question) ? question.key.home : 0;
     std::size_t best = cheapest;
     std::uint64_t best_weight = 0;
     bool has_best = false;
