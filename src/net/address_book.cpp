@@ -2,6 +2,7 @@
 
 #include <netdb.h>
 
+#include <algorithm>
 #include <atomic>
 #include <system_error>
 #include <thread>
@@ -10,35 +11,49 @@
 namespace prefix_router::net {
 
 struct BackendAddress::Shared {
-    Shared(std::string host_, std::uint16_t port_) : host(std::move(host_)), port(port_) {}
+    Shared(const config::BackendUrl& url, Resolver resolver_)
+        : host(url.host), port(url.port), resolver(std::move(resolver_)) {}
 
     void look_up();
 
     const std::string host;
     const std::uint16_t port;
+    const Resolver resolver;
     SnapshotCell<Endpoints> endpoints{std::make_shared<const Endpoints>()};
+    std::atomic<std::uint32_t> generation{0};
     std::atomic<bool> is_looking{false};
 };
 
-void BackendAddress::Shared::look_up() {
+BackendAddress::Endpoints BackendAddress::resolve(const std::string& host, std::uint16_t port) {
     addrinfo hints{};
     hints.ai_flags = AI_NUMERICSERV;
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    const std::string service = std::to_string(port);
-    if (::getaddrinfo(host.c_str(), service.c_str(), &hints, &found) == 0) {
-        auto fresh = std::make_shared<Endpoints>();
+    Endpoints endpoints;
+    if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) == 0) {
         for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
-            fresh->emplace_back(entry->ai_addr, entry->ai_addrlen);
+            endpoints.emplace_back(entry->ai_addr, entry->ai_addrlen);
         }
         ::freeaddrinfo(found);
-        endpoints.store(std::move(fresh));
+    }
+    return endpoints;
+}
+
+void BackendAddress::Shared::look_up() {
+    Endpoints fresh = resolver(host, port);
+    const auto known = endpoints.load();
+    // Resolvers turn the order at every answer.
+    const bool is_same =
+        std::is_permutation(fresh.begin(), fresh.end(), known->begin(), known->end());
+    if (!fresh.empty() && !is_same) {
+        endpoints.store(std::make_shared<const Endpoints>(std::move(fresh)));
+        generation.fetch_add(1, std::memory_order_release);
     }
     is_looking.store(false);
 }
 
-BackendAddress::BackendAddress(const config::BackendUrl& url)
-    : shared_(std::make_shared<Shared>(url.host, url.port)) {
+BackendAddress::BackendAddress(const config::BackendUrl& url, Resolver resolver)
+    : shared_(std::make_shared<Shared>(url, std::move(resolver))) {
     auto known = std::make_shared<Endpoints>();
     if (!url.unix_path.empty()) {
         if (const auto endpoint = Endpoint::from_unix_path(url.unix_path)) {
@@ -59,6 +74,10 @@ BackendAddress::~BackendAddress() = default;
 
 std::shared_ptr<const BackendAddress::Endpoints> BackendAddress::endpoints() const {
     return shared_->endpoints.load();
+}
+
+std::uint32_t BackendAddress::generation() const {
+    return shared_->generation.load(std::memory_order_acquire);
 }
 
 void BackendAddress::refresh() {

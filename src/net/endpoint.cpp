@@ -72,4 +72,8 @@ std::string Endpoint::host() const {
     return text;
 }
 
+bool operator==(const Endpoint& a, const Endpoint& b) {
+    return a.size_ == b.size_ && std::memcmp(&a.storage_, &b.storage_, a.size_) == 0;
+}
+
 }  // namespace prefix_router::net

@@ -33,8 +33,11 @@ std::unique_ptr<BackendConnection> BackendConnections::take(const BackendRef& ba
     while (!kept.empty()) {
         auto connection = std::move(kept.back());
         kept.pop_back();
-        if (connection->backend != backend) {
-            continue;  // the slot was another backend's before
+        const bool is_elsewhere =
+            connection->backend != backend ||  // the slot was another backend's before
+            connection->address_generation != backend->address.generation();
+        if (is_elsewhere) {
+            continue;
         }
         // llama.cpp closes after every streamed answer although it announces keep-alive; the end
         // may have come with the last byte or a moment after it.

@@ -24,6 +24,8 @@ class BackendConnection final : public net::StreamListener {
     const BackendRef backend;
     bool was_pooled = false;   ///< carried a request before this one
     net::Tick idle_since = 0;  ///< while pooled
+    /// Of the backend's address, when this connection was made.
+    std::uint32_t address_generation = 0;
 
     void lend_to(net::Parker* parker) { parker_ = parker; }
     void on_readable() override;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,14 +18,22 @@ namespace prefix_router::net {
 class BackendAddress {
   public:
     using Endpoints = std::vector<Endpoint>;
+    /// Empty when the name is not known now. May block for long.
+    using Resolver = std::function<Endpoints(const std::string& host, std::uint16_t port)>;
+    /// The system's: hosts file, DNS.
+    static Endpoints resolve(const std::string& host, std::uint16_t port);
 
-    explicit BackendAddress(const config::BackendUrl& url);
+    explicit BackendAddress(const config::BackendUrl& url, Resolver resolver = resolve);
     ~BackendAddress();
     BackendAddress(const BackendAddress&) = delete;
     BackendAddress& operator=(const BackendAddress&) = delete;
 
     /// In the resolver's order, both families; empty until a name was resolved once.
     std::shared_ptr<const Endpoints> endpoints() const;
+
+    /// Another number whenever the set of endpoints is another: what was connected before may lead
+    /// to somebody else by now.
+    std::uint32_t generation() const;
 
     /// Looks the name up again, unless a lookup is under way; returns at once. A lookup may outlive
     /// this object.

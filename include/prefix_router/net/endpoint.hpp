@@ -30,6 +30,8 @@ class Endpoint {
     /// "unix" for a Unix socket.
     std::string host() const;
 
+    friend bool operator==(const Endpoint& a, const Endpoint& b);
+
   private:
     sockaddr_storage storage_{};
     socklen_t size_ = 0;

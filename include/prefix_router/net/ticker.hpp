@@ -34,7 +34,7 @@ class Deadline {
                1;
     }
     Tick due_ = kNeverTick;
-    ErrorKind missed_ = ErrorKind::RequestTimeout;
+    ErrorKind missed_ = ErrorKind::RequestHeaderTimeout;
 };
 
 class TickList;

@@ -23,8 +23,12 @@ namespace prefix_router::proxy {
 
 /// One backend as the data plane dials it. Immutable but for the address, which follows the name.
 struct BackendEntry {
-    BackendEntry(BackendSlot slot_, config::Backend spec_, std::shared_ptr<BackendMetrics> metrics_)
-        : slot(slot_), spec(std::move(spec_)), address(spec.url), metrics(std::move(metrics_)) {}
+    BackendEntry(BackendSlot slot_, config::Backend spec_, std::shared_ptr<BackendMetrics> metrics_,
+                 net::BackendAddress::Resolver resolver = net::BackendAddress::resolve)
+        : slot(slot_),
+          spec(std::move(spec_)),
+          address(spec.url, std::move(resolver)),
+          metrics(std::move(metrics_)) {}
 
     BackendSlot slot;
     config::Backend spec;

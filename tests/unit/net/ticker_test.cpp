@@ -23,7 +23,7 @@ class Callback final : public Ticked {
 TEST(Deadline, IsNeverEarlyAndAtMostTwoTicksLate) {
     for (const int length : {1, 249, 250, 251, 500, 1000, 75'000}) {
         Deadline deadline;
-        deadline.arm(100, milliseconds(length), ErrorKind::HeaderTimeout);
+        deadline.arm(100, milliseconds(length), ErrorKind::FirstByteTimeout);
         Tick due = 100;
         while (!deadline.is_due(due)) {
             ++due;
