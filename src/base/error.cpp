@@ -12,8 +12,12 @@ std::string_view to_string(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::BadRequest:
             return "bad_request";
-        case ErrorKind::RequestTimeout:
-            return "request_timeout";
+        case ErrorKind::ServerControl:
+            return "server_control";
+        case ErrorKind::RequestHeaderTimeout:
+            return "request_header_timeout";
+        case ErrorKind::RequestBodyTimeout:
+            return "request_body_timeout";
         case ErrorKind::BodyTooLarge:
             return "body_too_large";
         case ErrorKind::TargetTooLong:
@@ -26,12 +30,16 @@ std::string_view to_string(ErrorKind kind) {
             return "unknown_coding";
         case ErrorKind::ClientGone:
             return "client_gone";
+        case ErrorKind::ClientStalled:
+            return "client_stalled";
         case ErrorKind::NoBackend:
             return "no_backend";
         case ErrorKind::Overloaded:
             return "overloaded";
         case ErrorKind::Draining:
             return "draining";
+        case ErrorKind::TotalTimeout:
+            return "total_timeout";
         case ErrorKind::ConnectRefused:
             return "connect_refused";
         case ErrorKind::ConnectTimeout:
@@ -44,8 +52,8 @@ std::string_view to_string(ErrorKind kind) {
             return "reset_before_response";
         case ErrorKind::ResetMidResponse:
             return "reset_mid_response";
-        case ErrorKind::HeaderTimeout:
-            return "header_timeout";
+        case ErrorKind::FirstByteTimeout:
+            return "first_byte_timeout";
         case ErrorKind::IdleTimeout:
             return "idle_timeout";
         case ErrorKind::BadResponse:

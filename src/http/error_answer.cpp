@@ -9,6 +9,8 @@ std::string_view reason_of(unsigned status) {
     switch (status) {
         case 400:
             return "Bad Request";
+        case 403:
+            return "Forbidden";
         case 408:
             return "Request Timeout";
         case 413:
@@ -39,8 +41,12 @@ std::string_view sentence_of(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::BadRequest:
             return "The request is not well-formed HTTP/1.1.";
-        case ErrorKind::RequestTimeout:
-            return "The request did not arrive in time.";
+        case ErrorKind::ServerControl:
+            return "This call changes one inference server. Send it to each of them, not here.";
+        case ErrorKind::RequestHeaderTimeout:
+            return "The request header did not arrive in time.";
+        case ErrorKind::RequestBodyTimeout:
+            return "The request body did not arrive in time.";
         case ErrorKind::BodyTooLarge:
             return "The request body exceeds the limit of this router.";
         case ErrorKind::TargetTooLong:
@@ -52,6 +58,7 @@ std::string_view sentence_of(ErrorKind kind) {
         case ErrorKind::UnknownCoding:
             return "The only transfer coding that is understood is chunked.";
         case ErrorKind::ClientGone:
+        case ErrorKind::ClientStalled:
             return "The client left before the answer was complete.";
         case ErrorKind::NoBackend:
             return "No inference server is available at the moment.";
@@ -61,10 +68,14 @@ std::string_view sentence_of(ErrorKind kind) {
             return "The router is shutting down. Retry on another one.";
         case ErrorKind::OutOfDescriptors:
             return "The router is out of connections. Retry later.";
+        case ErrorKind::TotalTimeout:
+            return "The request took longer than this router allows.";
         case ErrorKind::ConnectTimeout:
-        case ErrorKind::HeaderTimeout:
+            return "The inference server did not accept a connection in time.";
+        case ErrorKind::FirstByteTimeout:
+            return "The inference server did not begin to answer in time.";
         case ErrorKind::IdleTimeout:
-            return "The inference server did not answer in time.";
+            return "The inference server fell silent inside its answer.";
         case ErrorKind::ConnectRefused:
         case ErrorKind::ConnectFailed:
             return "The inference server could not be reached.";
@@ -123,7 +134,10 @@ unsigned status_of(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::BadRequest:
             return 400;
-        case ErrorKind::RequestTimeout:
+        case ErrorKind::ServerControl:
+            return 403;
+        case ErrorKind::RequestHeaderTimeout:
+        case ErrorKind::RequestBodyTimeout:
             return 408;
         case ErrorKind::BodyTooLarge:
             return 413;
@@ -136,20 +150,22 @@ unsigned status_of(ErrorKind kind) {
         case ErrorKind::UnknownCoding:
             return 501;
         case ErrorKind::ClientGone:
+        case ErrorKind::ClientStalled:
             return 499;
         case ErrorKind::NoBackend:
         case ErrorKind::Overloaded:
         case ErrorKind::Draining:
         case ErrorKind::OutOfDescriptors:
-            return 503;
         case ErrorKind::ConnectRefused:
         case ErrorKind::ConnectFailed:
+            return 503;
         case ErrorKind::ResetBeforeResponse:
         case ErrorKind::ResetMidResponse:
         case ErrorKind::BadResponse:
             return 502;
+        case ErrorKind::TotalTimeout:
         case ErrorKind::ConnectTimeout:
-        case ErrorKind::HeaderTimeout:
+        case ErrorKind::FirstByteTimeout:
         case ErrorKind::IdleTimeout:
             return 504;
         case ErrorKind::InvalidConfiguration:
@@ -161,7 +177,8 @@ unsigned status_of(ErrorKind kind) {
 
 bool ends_connection(ErrorKind kind) {
     const unsigned status = status_of(kind);
-    return status < 500 || kind == ErrorKind::UnknownCoding || kind == ErrorKind::Draining;
+    return (status < 500 && kind != ErrorKind::ServerControl) || kind == ErrorKind::UnknownCoding ||
+           kind == ErrorKind::Draining;
 }
 
 std::string error_answer(const Error& error, const ErrorAnswerOptions& options) {

@@ -131,8 +131,7 @@ bool RequestHeadWriter::take_known_field(Field field, std::string_view name,
             expects_continue_ = true;
             return true;
         case Field::upgrade:
-            // Other protocols (h2c) are offers that may be ignored; without this one there is
-            // nothing to say.
+            // Other protocols (h2c) are offers that may be ignored.
             has_upgrade_ = has_upgrade_ || equals_ignoring_case(value, "websocket");
             return true;
         case Field::keep_alive:
@@ -238,7 +237,8 @@ void RequestHeadWriter::on_header_impl(ErrorCode& code) {
     const bool is_http11 = head_.version_ == Version::Http11;
     head_.keeps_alive_ = is_http11 && !connection_.has_close();
     head_.expects_continue_ = is_http11 && expects_continue_ && head_.framing_ != Framing::None;
-    head_.wants_upgrade_ = is_http11 && has_upgrade_ && connection_.has_upgrade();
+    head_.wants_upgrade_ = is_http11 && has_upgrade_ && connection_.has_upgrade() &&
+                           head_.framing_ == Framing::None && head_.method() == "GET";
     append_own_fields();
 }
 
@@ -272,6 +272,9 @@ void RequestHeadWriter::append_own_fields() {
     append_line(text, "X-Forwarded-Proto",
                 forwarded_proto_.empty() ? arrival_.scheme : forwarded_proto_);
     append_request_id();
+    if (head_.wants_upgrade_) {
+        text += "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    }
     text += head_.version_ == Version::Http11 ? "Via: 1.1 prefix-router\r\n"
                                               : "Via: 1.0 prefix-router\r\n";
 }

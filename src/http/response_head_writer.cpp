@@ -1,5 +1,6 @@
 #include "http/response_head_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -10,6 +11,37 @@
 
 namespace prefix_router::http {
 namespace {
+
+constexpr int kSwitchingProtocols = 101;
+
+/// Takes `part` off the front of `text` if something of a URL ends there.
+bool take_part(std::string_view& text, std::string_view part) {
+    const std::string_view rest = text.substr(std::min(part.size(), text.size()));
+    const bool is_there =
+        text.starts_with(part) &&
+        (rest.empty() || std::string_view("/?#").find(rest.front()) != std::string_view::npos);
+    text = is_there ? rest : text;
+    return is_there;
+}
+
+/// A reference to the backend itself, in the form in which it works here: a path without what the
+/// router puts before every path. Others stay as they are.
+std::string_view local_reference(std::string_view reference, const Asker& asker) {
+    std::string_view path = reference;
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (path.starts_with(scheme)) {
+            path.remove_prefix(scheme.size());
+            if (asker.backend_authority.empty() || !take_part(path, asker.backend_authority)) {
+                return reference;
+            }
+            break;
+        }
+    }
+    if (path.starts_with('/') && !path.starts_with("//")) {
+        take_part(path, asker.backend_base_path);
+    }
+    return path;
+}
 
 std::uint32_t position(const std::string& text) {
     return static_cast<std::uint32_t>(text.size());
@@ -49,8 +81,7 @@ Result<void> ResponseHeadWriter::write(std::string_view bytes) {
 
 void ResponseHeadWriter::on_response_impl(int status, StringView reason, int version,
                                           ErrorCode& code) {
-    // 101 answers an Upgrade, which is never forwarded.
-    if (status < 100 || status == 101) {
+    if (status < 100 || (status == kSwitchingProtocols && !asker_.wants_upgrade)) {
         problem_ = "the answer's status is not one that was asked for";
         code = boost::beast::http::error::bad_status;
         return;
@@ -89,13 +120,19 @@ bool ResponseHeadWriter::take_field(Field field, std::string_view name, std::str
         case Field::connection:
             connection_.add(value);
             return true;
+        case Field::upgrade:
+            has_upgrade_ = has_upgrade_ || equals_ignoring_case(value, "websocket");
+            return true;
         case Field::keep_alive:
         case Field::proxy_connection:
         case Field::proxy_authenticate:
         case Field::proxy_authorization:
         case Field::proxy_authentication_info:
         case Field::te:
-        case Field::upgrade:
+            return true;
+        case Field::location:
+        case Field::content_location:
+            append_location(name, value);
             return true;
         case Field::content_type:
             head_.content_type_ = append_field(name, value);
@@ -121,14 +158,27 @@ Slice ResponseHeadWriter::append_field(std::string_view name, std::string_view v
     return slice;
 }
 
-void ResponseHeadWriter::on_header_impl(ErrorCode&) {
+/// A framework that adds or takes away a slash redirects to the Host that it was sent: to an
+/// address that only the router reaches.
+void ResponseHeadWriter::append_location(std::string_view name, std::string_view value) {
+    const std::string_view local = local_reference(value, asker_);
+    const bool needs_root = local.size() != value.size() && !local.starts_with('/');
+    head_.text_.append(name).append(needs_root ? ": /" : ": ").append(local).append("\r\n");
+}
+
+void ResponseHeadWriter::on_header_impl(ErrorCode& code) {
+    if (head_.is_switch() && !(has_upgrade_ && connection_.has_upgrade())) {
+        problem_ = "the backend switches to another protocol than WebSocket";
+        code = boost::beast::http::error::bad_status;
+        return;
+    }
     set_framing();
     set_relay();
     append_own_fields();
 }
 
 bool ResponseHeadWriter::has_no_body() const {
-    return asker_.is_head || head_.is_interim() || head_.status_ == 204 || head_.status_ == 304;
+    return asker_.is_head || head_.status_ < 200 || head_.status_ == 204 || head_.status_ == 304;
 }
 
 void ResponseHeadWriter::set_framing() {
@@ -144,12 +194,12 @@ void ResponseHeadWriter::set_framing() {
     }
     const bool is_suspect =
         lengths_ == Lengths::TakenOut || (is_http10_ && codings_ > 0);  // RFC 9112 section 6.1
-    head_.backend_keeps_alive_ = keep_alive() && !is_suspect;
+    head_.backend_keeps_alive_ = keep_alive() && !is_suspect && !head_.is_switch();
 }
 
 void ResponseHeadWriter::set_relay() {
     const bool is_http11 = asker_.version == Version::Http11;
-    head_.client_keeps_alive_ = is_http11 && asker_.keeps_alive;
+    head_.client_keeps_alive_ = is_http11 && asker_.keeps_alive && !head_.is_switch();
     head_.forwards_interim_ = is_http11 && head_.is_interim() && head_.status_ != 100;
     switch (head_.framing_) {
         case Framing::None:
@@ -179,7 +229,9 @@ void ResponseHeadWriter::append_own_fields() {
         if (!asker_.decision.empty()) {
             append_field("X-Prefix-Router-Decision", asker_.decision);
         }
-        if (!head_.client_keeps_alive_) {
+        if (head_.is_switch()) {
+            text += "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+        } else if (!head_.client_keeps_alive_) {
             text += "Connection: close\r\n";
         }
     }
@@ -193,7 +245,7 @@ void ResponseHeadWriter::append_framing_field() {
         head_.framing_ == Framing::Chunked || head_.framing_ == Framing::UntilClose;
     if (is_chunked && is_http11) {
         text += "Transfer-Encoding: chunked\r\n";
-    } else if (has_length_ && head_.status_ != 204 && !is_chunked) {
+    } else if (has_length_ && head_.status_ >= 200 && head_.status_ != 204 && !is_chunked) {
         text += "Content-Length: ";
         append_number(text, head_.content_length_);
         text += "\r\n";

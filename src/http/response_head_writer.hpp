@@ -51,6 +51,7 @@ class ResponseHeadWriter final : public boost::beast::http::basic_parser<false> 
     bool take_field(Field field, std::string_view name, std::string_view value);
     bool is_own_field(std::string_view name) const;
     Slice append_field(std::string_view name, std::string_view value);
+    void append_location(std::string_view name, std::string_view value);
     bool has_no_body() const;
     void set_framing();
     void set_relay();
@@ -64,6 +65,7 @@ class ResponseHeadWriter final : public boost::beast::http::basic_parser<false> 
     std::uint32_t fields_start_ = 0;
     std::uint32_t codings_ = 0;
     bool has_length_ = false;
+    bool has_upgrade_ = false;
     bool has_both_framings_ = false;
     bool is_http10_ = false;
     bool is_unknown_coding_ = false;

@@ -66,10 +66,25 @@ net::Task<void> BackendMonitor::probe_forever() {
     --running_loops_;
 }
 
+/// At the start a name's first lookup is still under way; a backend must not wait for its second
+/// probe because of that.
+net::Task<void> BackendMonitor::wait_for_address(std::chrono::milliseconds timeout) {
+    net::BackendAddress& address = backend()->address;
+    bool goes_on = true;
+    for (auto waited = timeout.zero(); goes_on && waited < timeout; waited += net::kTickLength) {
+        if (!address.endpoints()->empty()) {
+            break;
+        }
+        address.refresh();
+        goes_on = co_await prober_.sleep(net::kTickLength);
+    }
+}
+
 /// Engines answer /health, SageMaker containers /ping; a server that knows neither is alive when it
 /// speaks HTTP at all.
 net::Task<BackendMonitor::Health> BackendMonitor::probe() {
     const auto timeout = services_.config.health.timeout;
+    co_await wait_for_address(timeout);
     auto answer = co_await prober_.get(probe_path_, timeout);
     if (answer && is_missing(answer->status) && probe_path_ == kDefaultProbe) {
         answer = co_await prober_.get(kSageMakerProbe, timeout);

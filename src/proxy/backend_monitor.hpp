@@ -32,6 +32,7 @@ class BackendMonitor {
     net::Task<void> probe_forever();
     /// NotAsked: this process could not, which says nothing about the backend.
     enum class Health : unsigned char { Alive, Failing, NotAsked };
+    net::Task<void> wait_for_address(std::chrono::milliseconds timeout);
     net::Task<Health> probe();
     net::Task<void> scrape_forever();
     net::Task<void> scrape();

@@ -72,7 +72,7 @@ net::Task<void> ClientConnection::run() {
 }
 
 net::Task<bool> ClientConnection::wait_for_request() {
-    arm(context_.services.config.timeouts.client_idle, ErrorKind::RequestTimeout);
+    arm(context_.services.config.timeouts.client_idle, ErrorKind::RequestHeaderTimeout);
     stream.watch_read();
     const net::Events events = co_await parker.park(kClientReadable | kDraining | kInterrupts);
     co_return (events & kClientReadable) != 0;
@@ -97,7 +97,7 @@ std::optional<std::string_view> ClientConnection::first_bytes() {
 net::Task<void> ClientConnection::linger() {
     stream.shutdown_send();
     received.clear();
-    arm(kLingerTime, ErrorKind::RequestTimeout);
+    arm(kLingerTime, ErrorKind::RequestHeaderTimeout);
     for (std::size_t seen = 0; seen < kLingerBytes;) {
         const net::IoResult got = stream.read_some(context_.worker.scratch());
         seen += got.bytes;
@@ -121,7 +121,7 @@ void ClientConnection::arm(milliseconds timeout, ErrorKind missed) {
 }
 
 void ClientConnection::arm_total(milliseconds timeout) {
-    total_.arm(context_.worker.ticks().now(), timeout, ErrorKind::IdleTimeout);
+    total_.arm(context_.worker.ticks().now(), timeout, ErrorKind::TotalTimeout);
 }
 
 void ClientConnection::disarm() {

@@ -75,7 +75,7 @@ class ClientConnection final : public net::StreamListener, public net::Ticked {
     net::Deadline deadline_;
     net::Deadline total_;
     net::Tick watching_since_ = 0;
-    ErrorKind missed_ = ErrorKind::RequestTimeout;
+    ErrorKind missed_ = ErrorKind::RequestHeaderTimeout;
     bool is_watching_ = false;
     bool has_pipelined_ = false;  // bytes hide an end of stream from a read: ask every tick
     bool wants_tick_ = false;

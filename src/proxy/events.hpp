@@ -17,6 +17,10 @@ inline constexpr net::Events kClientGone = 1U << 16;
 inline constexpr net::Events kStopped = 1U << 17;  // hard stop
 inline constexpr net::Events kDraining = 1U << 18;
 
+/// What a tunnel waits for.
+inline constexpr net::Events kTunnelEvents =
+    kClientReadable | kClientWritable | kBackendReadable | kBackendWritable | kDraining;
+
 /// Ends any wait of a request, in every phase.
 inline constexpr net::Events kInterrupts = kExpired | kClientGone | kStopped;
 

@@ -19,6 +19,7 @@
 
 #include "proxy/backend_connections.hpp"
 #include "proxy/client_connection.hpp"
+#include "proxy/conduit.hpp"
 #include "proxy/retry_policy.hpp"
 
 namespace prefix_router::proxy {
@@ -28,7 +29,7 @@ namespace prefix_router::proxy {
 ///     run -> read head -> read body      exchange_read.cpp
 ///         -> key -> admit [-> held]      exchange_route.cpp
 ///         -> connect or reuse -> send -> read the answer's head   exchange_attempt.cpp
-///         -> relay                       exchange_relay.cpp
+///         -> relay [or tunnel]           exchange_relay.cpp, exchange_tunnel.cpp
 ///         -> settle                      exchange_settle.cpp
 ///
 /// Belongs to one client connection while it runs, then rests in the worker's context. A phase
@@ -75,6 +76,7 @@ class Exchange final : public TicketOwner {
     void keep_refusal();
     void fall_back_to_refusal();
     bool is_our_own_end() const;
+    bool has_client_left() const;
     void name_failure();
     void fail_unplaced();
 
@@ -104,6 +106,11 @@ class Exchange final : public TicketOwner {
     void show_payload(std::string_view payload);
     bool flush_now();
     net::Task<void> flush();
+    void release_body();
+
+    // exchange_tunnel.cpp
+    net::Task<void> tunnel();
+    void end_tunnel(Conduit::State up, Conduit::State down);
 
     // exchange_settle.cpp
     net::Task<void> answer_error();
@@ -111,6 +118,7 @@ class Exchange final : public TicketOwner {
     void settle_ticket();
     void record_trace(const prompt::Usage& usage);
     routing::Outcome::Kind outcome_kind(bool has_error_event) const;
+    bool is_backends_fault() const;
     Verdict verdict(bool has_error_event) const;
     void count(unsigned status);
     void log(unsigned status);

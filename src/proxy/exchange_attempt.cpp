@@ -13,8 +13,6 @@
 namespace prefix_router::proxy {
 namespace {
 
-constexpr unsigned kSwitchingProtocols = 101;
-
 /// "backend=a1b2c3d4; reason=warm; expected_cached_tokens=512".
 void describe(const RoutingDesk::Placement& placement, routing::Reason reason, std::string& out) {
     out.assign("backend=");
@@ -65,6 +63,7 @@ void Exchange::begin_attempt() {
 
 /// Tries the backend's addresses in turn; the connect timeout is shared among them.
 net::Task<void> Exchange::connect() {
+    const std::uint32_t generation = placement_.backend->address.generation();
     const auto endpoints = placement_.backend->address.endpoints();
     if (endpoints->empty()) {
         placement_.backend->address.refresh();
@@ -76,7 +75,11 @@ net::Task<void> Exchange::connect() {
     for (const net::Endpoint& endpoint : *endpoints) {
         failure_.reset();
         co_await connect_to(endpoint, timeout);
-        if (connection_ || is_our_own_end()) {
+        if (connection_) {
+            connection_->address_generation = generation;
+            co_return;
+        }
+        if (is_our_own_end()) {
             co_return;
         }
     }
@@ -131,6 +134,8 @@ void Exchange::send_now() {
     is_request_sent_ = outgoing_.empty();
     if (!is_request_sent_) {
         connection_->stream.watch_write();
+    } else if (stage_ == Stage::Relaying) {
+        release_body();
     }
 }
 
@@ -138,7 +143,7 @@ void Exchange::send_now() {
 /// answer may come early (413), interim ones may come any time.
 net::Task<void> Exchange::read_answer_head() {
     const auto timeout = context_.services.config.timeouts.first_byte;
-    client_->arm(timeout, ErrorKind::HeaderTimeout);
+    client_->arm(timeout, ErrorKind::FirstByteTimeout);
     while (true) {
         connection_->stream.watch_read();
         const net::Events events =
@@ -148,7 +153,7 @@ net::Task<void> Exchange::read_answer_head() {
         }
         if ((events & kBackendWritable) != 0 && !outgoing_.empty()) {
             send_now();
-            client_->arm(timeout, ErrorKind::HeaderTimeout);
+            client_->arm(timeout, ErrorKind::FirstByteTimeout);
         }
         if ((events & kBackendReadable) == 0) {
             continue;
@@ -162,7 +167,7 @@ net::Task<void> Exchange::read_answer_head() {
         HeadProgress progress = parse_answer_head();
         while (progress == HeadProgress::Interim) {
             co_await forward_interim();
-            client_->arm(timeout, ErrorKind::HeaderTimeout);
+            client_->arm(timeout, ErrorKind::FirstByteTimeout);
             progress = failure_ ? HeadProgress::Broken : parse_answer_head();
         }
         if (progress != HeadProgress::NeedsMore) {
@@ -198,8 +203,11 @@ Exchange::HeadProgress Exchange::parse_answer_head() {
     asker.is_head = head_.is_head();
     asker.version = head_.version();
     asker.keeps_alive = head_.keeps_alive() && !context_.services.is_draining.load();
+    asker.wants_upgrade = head_.wants_upgrade();
     asker.request_id = head_.request_id();
     asker.decision = decision_text_;
+    asker.backend_authority = placement_.backend->spec.url.authority;
+    asker.backend_base_path = placement_.backend->spec.url.base_path;
     const auto size = answer_parser_.parse(answer_rest_, asker, answer_);
     if (!size) {
         failure_ = size.error();
@@ -211,10 +219,6 @@ Exchange::HeadProgress Exchange::parse_answer_head() {
     }
     answer_rest_.remove_prefix(*size);
     answer_parser_.reset();
-    if (answer_.status() == kSwitchingProtocols) {
-        fail(ErrorKind::BadResponse, "the backend switched protocols without being asked");
-        return HeadProgress::Broken;
-    }
     return answer_.is_interim() ? HeadProgress::Interim : HeadProgress::Final;
 }
 

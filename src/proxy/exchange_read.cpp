@@ -42,7 +42,7 @@ bool Exchange::take_head(std::string_view input) {
 }
 
 net::Task<void> Exchange::read_head() {
-    client_->arm(context_.services.config.timeouts.request_header, ErrorKind::RequestTimeout);
+    client_->arm(context_.services.config.timeouts.request_header, ErrorKind::RequestHeaderTimeout);
     while (true) {
         client_->stream.watch_read();
         const net::Events events = co_await client_->parker.park(kClientReadable | kInterrupts);
@@ -67,10 +67,8 @@ net::Task<void> Exchange::read_head() {
 
 /// `rest`: what was received after the head.
 void Exchange::begin_body(std::string_view rest) {
-    if (head_.wants_upgrade()) {
-        fail(ErrorKind::UnknownCoding, "protocol upgrades are not supported here");
-    } else if (head_.framing() == http::Framing::Length &&
-               head_.content_length() > context_.services.config.limits.body_bytes) {
+    if (head_.framing() == http::Framing::Length &&
+        head_.content_length() > context_.services.config.limits.body_bytes) {
         fail(ErrorKind::BodyTooLarge);
     } else if (head_.framing() != http::Framing::None && reserve_body_memory(rest.size())) {
         accept_body(rest);
@@ -147,7 +145,7 @@ net::Task<void> Exchange::read_body() {
     if (head_.expects_continue()) {
         co_await send_continue();
     }
-    client_->arm(context_.services.config.timeouts.request_body, ErrorKind::RequestTimeout);
+    client_->arm(context_.services.config.timeouts.request_body, ErrorKind::RequestBodyTimeout);
     std::size_t progress = body_size_;
     while (!failure_ && !has_whole_body()) {
         if (!reserve_body_memory(client_->received.size())) {
@@ -165,7 +163,8 @@ net::Task<void> Exchange::read_body() {
         }
         if (body_size_ - progress >= kProgress) {
             progress = body_size_;
-            client_->arm(context_.services.config.timeouts.request_body, ErrorKind::RequestTimeout);
+            client_->arm(context_.services.config.timeouts.request_body,
+                         ErrorKind::RequestBodyTimeout);
         }
     }
     client_->disarm();

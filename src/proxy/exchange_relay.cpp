@@ -11,6 +11,10 @@ namespace prefix_router::proxy {
 
 net::Task<void> Exchange::relay() {
     begin_relay();
+    if (answer_.is_switch()) {
+        co_await tunnel();
+        co_return;
+    }
     const auto silence = context_.services.config.timeouts.idle;
     while (true) {
         if (!flush_now()) {
@@ -23,9 +27,15 @@ net::Task<void> Exchange::relay() {
             client_->arm(silence, ErrorKind::IdleTimeout);
             connection_->stream.watch_read();
             const net::Events events =
-                co_await client_->parker.park(kBackendReadable | kInterrupts);
+                co_await client_->parker.park(kBackendReadable | kBackendWritable | kInterrupts);
             if (is_interrupted(events)) {
                 break;
+            }
+            if ((events & kBackendWritable) != 0 && !outgoing_.empty()) {
+                send_now();  // an answer that began early may need the whole request to go on
+            }
+            if ((events & kBackendReadable) == 0) {
+                continue;
             }
         }
         receive_answer_body();
@@ -34,16 +44,25 @@ net::Task<void> Exchange::relay() {
 
 void Exchange::begin_relay() {
     stage_ = Stage::Relaying;
-    if (is_request_sent_) {  // and never again: no retry from here on
-        body_ = net::Buffer();
-        memory_.release();
+    if (is_request_sent_) {
+        release_body();
     }
     const auto format =
         prompt::AnswerReader::format_of(answer_.content_type(), answer_.content_encoding());
     answer_reader_.emplace(dialect_, format, ticket_->ask().key, answer_extends_key_);
     to_client_.add(answer_.text());
     answer_left_ = answer_.content_length();
-    pass_on(answer_rest_);
+    if (answer_.is_switch()) {
+        to_client_.add(answer_rest_);
+    } else {
+        pass_on(answer_rest_);
+    }
+}
+
+/// The request was sent and never will be again: there is no retry once an answer is passed on.
+void Exchange::release_body() {
+    body_ = net::Buffer();
+    memory_.release();
 }
 
 /// Queues what of `bytes` belongs to the answer, valid until the next suspension.
@@ -171,7 +190,7 @@ net::Task<void> Exchange::flush() {
     to_client_.clear();
     to_client_.add(std::string_view(stalled_.data(), size));
     while (!failure_ && !flush_now()) {
-        client_->arm(context_.services.config.timeouts.idle, ErrorKind::ClientGone);
+        client_->arm(context_.services.config.timeouts.idle, ErrorKind::ClientStalled);
         client_->stream.watch_write();
         const net::Events events = co_await client_->parker.park(kClientWritable | kInterrupts);
         if (is_interrupted(events)) {

@@ -7,6 +7,7 @@
 
 #include "proxy/events.hpp"
 #include "proxy/exchange.hpp"
+#include "proxy/server_control.hpp"
 #include "proxy/worker_context.hpp"
 
 namespace prefix_router::proxy {
@@ -16,6 +17,11 @@ using routing::Outcome;
 
 net::Task<void> Exchange::route() {
     client_->arm_total(context_.services.config.timeouts.total);
+    dialect_ = prompt::dialect_of(head_.method(), head_.path());
+    if (dialect_ == prompt::Dialect::None && is_server_control(head_.path())) {
+        fail(ErrorKind::ServerControl);
+        co_return;
+    }
     admit();
     if (placement_.decision.action == Action::Wait) {
         co_await hold();
@@ -27,7 +33,6 @@ net::Task<void> Exchange::route() {
 
 void Exchange::admit() {
     Services& services = context_.services;
-    dialect_ = prompt::dialect_of(head_.method(), head_.path());
     auto& facts = context_.reader.read(dialect_, std::string_view(body_.data(), body_size_),
                                        head_.prefix_id());
     answer_extends_key_ = facts.answer_extends_key;
@@ -114,11 +119,14 @@ bool Exchange::retry_elsewhere() {
     if (next.decision.action != Action::Send) {
         return false;
     }
+    BackendMetrics& left = *placement_.backend->metrics;
     if (is_refusal) {
         services.metrics.retries_refused.Increment();
+        left.refusals.Increment();
         keep_refusal();
     } else {
         services.metrics.retries_failed.Increment();
+        left.failures.Increment();
     }
     placement_ = next;
     reason_ = routing::Reason::Retried;
@@ -156,12 +164,18 @@ void Exchange::fall_back_to_refusal() {
     answer_ = std::move(refusal_->head);
     answer_rest_ = refusal_->rest;
     placement_.backend = connection_->backend;
+    outgoing_.clear();         // of the other backend's attempt
     is_request_sent_ = false;  // of no matter any more, but the connection is not used again
 }
 
 /// The client left or the server stops: no backend's doing, and no answer is wanted.
 bool Exchange::is_our_own_end() const {
-    return failure_->kind() == ErrorKind::ClientGone || failure_->kind() == ErrorKind::Draining;
+    return has_client_left() || failure_->kind() == ErrorKind::Draining;
+}
+
+bool Exchange::has_client_left() const {
+    return failure_->kind() == ErrorKind::ClientGone ||
+           failure_->kind() == ErrorKind::ClientStalled;
 }
 
 void Exchange::fail_unplaced() {

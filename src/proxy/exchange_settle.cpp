@@ -115,7 +115,9 @@ void Exchange::record_trace(const prompt::Usage& usage) {
 
 Outcome::Kind Exchange::outcome_kind(bool has_error_event) const {
     if (failure_) {
-        return is_our_own_end() ? Outcome::Kind::ClientLeft : Outcome::Kind::Failed;
+        // An engine keeps what it has computed for a request that is cancelled.
+        const bool is_cancelled = is_our_own_end() || failure_->kind() == ErrorKind::TotalTimeout;
+        return is_cancelled && is_request_sent_ ? Outcome::Kind::ClientLeft : Outcome::Kind::Failed;
     }
     if (has_error_event) {
         return Outcome::Kind::Failed;
@@ -128,10 +130,17 @@ Outcome::Kind Exchange::outcome_kind(bool has_error_event) const {
                                                          : Outcome::Kind::Failed;
 }
 
+/// Once a backend was chosen: whether it failed, and not the client, the router, or the time that
+/// the configuration gives a request.
+bool Exchange::is_backends_fault() const {
+    const ErrorKind kind = failure_->kind();
+    return !is_our_own_end() && kind != ErrorKind::OutOfDescriptors &&
+           kind != ErrorKind::TotalTimeout && kind != ErrorKind::Overloaded;
+}
+
 Verdict Exchange::verdict(bool has_error_event) const {
     if (failure_) {
-        const bool is_ours = is_our_own_end() || failure_->kind() == ErrorKind::OutOfDescriptors;
-        return is_ours ? Verdict::None : Verdict::Bad;
+        return is_backends_fault() ? Verdict::Bad : Verdict::None;
     }
     if (has_error_event) {
         return Verdict::Bad;
@@ -141,7 +150,7 @@ Verdict Exchange::verdict(bool has_error_event) const {
 }
 
 unsigned Exchange::status() const {
-    if (failure_ && failure_->kind() == ErrorKind::ClientGone) {
+    if (failure_ && has_client_left()) {
         return kClientLeftStatus;
     }
     if (failure_ && stage_ != Stage::Relaying) {
@@ -156,9 +165,9 @@ void Exchange::count(unsigned status) {
     metrics.duration_seconds.Observe(to_seconds(now() - started_));
     if (failure_) {
         metrics.errors(failure_->kind()).Increment();
-        if (failure_->kind() == ErrorKind::ClientGone) {
+        if (has_client_left()) {
             metrics.client_aborts.Increment();
-        } else if (placement_.backend && !is_our_own_end()) {
+        } else if (placement_.backend && is_backends_fault()) {
             placement_.backend->metrics->failures.Increment();
         }
     } else if (status == kTooManyRequests || status == kServiceUnavailable) {
@@ -217,13 +226,15 @@ void Exchange::log(unsigned status) {
 Ending Exchange::ending() const {
     if (stage_ == Stage::Relaying) {
         if (failure_) {
-            return shows_truncation() ? Ending::Close : Ending::Reset;
+            // What a stalled client has not taken would stay in the kernel for long.
+            const bool is_stalled = failure_->kind() == ErrorKind::ClientStalled;
+            return shows_truncation() && !is_stalled ? Ending::Close : Ending::Reset;
         }
         if (answer_.client_keeps_alive()) {
             return Ending::KeepAlive;
         }
-        // Pipelined requests that nobody reads would turn the close into a reset.
-        return client_->received.empty() ? Ending::Close : Ending::Linger;
+        // Bytes that nobody reads would turn the close into a reset.
+        return client_->received.empty() && !answer_.is_switch() ? Ending::Close : Ending::Linger;
     }
     if (is_our_own_end()) {
         return failure_->kind() == ErrorKind::ClientGone ? Ending::Close : Ending::Reset;

@@ -26,7 +26,7 @@ net::Task<Result<Fetched>> Fetcher::get(std::string_view path, std::chrono::mill
     chunks_.reset();
     has_head_ = false;
     is_done_ = false;
-    deadline_.arm(worker_.ticks().now(), timeout, ErrorKind::HeaderTimeout);
+    deadline_.arm(worker_.ticks().now(), timeout, ErrorKind::FirstByteTimeout);
     co_await connect();
     if (!failure_) {
         co_await exchange(path);
@@ -46,7 +46,7 @@ net::Task<Result<Fetched>> Fetcher::get(std::string_view path, std::chrono::mill
 }
 
 net::Task<bool> Fetcher::sleep(std::chrono::milliseconds time) {
-    deadline_.arm(worker_.ticks().now(), time, ErrorKind::HeaderTimeout);
+    deadline_.arm(worker_.ticks().now(), time, ErrorKind::FirstByteTimeout);
     const net::Events events = co_await parker_.park(kExpired | kStopped);
     deadline_.disarm();
     co_return (events & kStopped) == 0;

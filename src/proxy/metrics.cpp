@@ -111,7 +111,7 @@ std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const st
     made = std::make_shared<BackendMetrics>(BackendMetrics{
         registry_.counter("backend_requests_total", "Requests sent to the backend", labels),
         registry_.counter("backend_failures_total", "Requests that broke at the backend", labels),
-        registry_.counter("backend_refusals_total", "Answers 429 and 503 passed on", labels),
+        registry_.counter("backend_refusals_total", "Answers 429 and 503", labels),
         registry_.counter("backend_probe_failures_total", "Failed health probes", labels),
         registry_.gauge("backend_in_flight", "Sequences sent and not ended", labels),
         registry_.gauge("backend_healthy", "1 when the backend is usable", labels),

@@ -12,26 +12,30 @@ namespace prefix_router {
 /// to an HTTP status, a reason and a metric label in one total switch (http/error_answer.hpp).
 enum class ErrorKind : unsigned char {
     // The client's request.
-    BadRequest,         // malformed HTTP: 400
-    RequestTimeout,     // header or body did not come in time: 408
-    BodyTooLarge,       // 413
-    TargetTooLong,      // 414
-    ExpectationFailed,  // 417
-    HeaderTooLarge,     // 431
-    UnknownCoding,      // a transfer coding other than chunked: 501
-    ClientGone,         // the client left: nothing to answer, logged as 499
+    BadRequest,            // malformed HTTP: 400
+    ServerControl,         // meant for one inference server, not for a fleet: 403
+    RequestHeaderTimeout,  // 408
+    RequestBodyTimeout,    // 408
+    BodyTooLarge,          // 413
+    TargetTooLong,         // 414
+    ExpectationFailed,     // 417
+    HeaderTooLarge,        // 431
+    UnknownCoding,         // a transfer coding other than chunked: 501
+    ClientGone,            // the client left: nothing to answer, logged as 499
+    ClientStalled,         // the client does not read its answer: as if it had left
     // This router.
-    NoBackend,   // no backend is usable: 503
-    Overloaded,  // a limit is reached: 503
-    Draining,    // shutting down: 503
+    NoBackend,     // no backend is usable: 503
+    Overloaded,    // a limit is reached: 503
+    Draining,      // shutting down: 503
+    TotalTimeout,  // timeouts.total, whoever took the time: 504
     // A backend.
-    ConnectRefused,
-    ConnectTimeout,
-    ConnectFailed,        // any other failure to connect: unreachable, no route, name unknown
+    ConnectRefused,       // nobody is there: 503
+    ConnectTimeout,       // 504
+    ConnectFailed,        // any other failure to connect: no route, name unknown: 503
     OutOfDescriptors,     // EMFILE, ENFILE: our own limit, not the backend's fault
     ResetBeforeResponse,  // the connection ended before the first byte of the answer
     ResetMidResponse,     // the connection ended inside the answer
-    HeaderTimeout,        // no first byte in time: 504
+    FirstByteTimeout,     // no answer's head in time: 504
     IdleTimeout,          // silence between two pieces of the answer
     BadResponse,          // the answer is not HTTP/1.x or breaks its framing: 502
     // Start-up and tools.

@@ -22,7 +22,8 @@ namespace prefix_router::http {
 ///
 /// What the backend gets: method and target unchanged (absolute form becomes origin form), always
 /// HTTP/1.1; Host: the backend's own authority; all end-to-end fields in their order and
-/// multiplicity; no hop-by-hop field, none that Connection nominates; X-Forwarded-For with the
+/// multiplicity; no hop-by-hop field but an offer of WebSocket, none that Connection nominates;
+/// X-Forwarded-For with the
 /// peer appended; X-Forwarded-Host (the client's Host) and X-Forwarded-Proto unless the client sent
 /// them; one X-Request-Id, the client's or a new one; Via; one Content-Length from seal().
 ///
@@ -50,8 +51,8 @@ class RequestHead {
     /// The client waits for kContinueAnswer before it sends the body. Never set without a body or
     /// for HTTP/1.0.
     bool expects_continue() const { return expects_continue_; }
-    /// Connection nominates Upgrade and an Upgrade field is there (WebSocket). Neither is
-    /// forwarded.
+    /// A GET without a body that offers to switch to WebSocket; the offer is forwarded. Others are
+    /// not: a server may ignore them.
     bool wants_upgrade() const { return wants_upgrade_; }
     bool is_head() const { return method() == "HEAD"; }
     /// Unseeded hash of Authorization and X-Api-Key, 0 when the client sent neither.

@@ -26,7 +26,7 @@ enum class Relay : std::uint8_t {
 /// their order and multiplicity; no hop-by-hop field, none that Connection nominates; exactly one
 /// X-Request-Id, the request's; X-Prefix-Router-Decision when it is given; the framing that relay()
 /// produces; `Connection: close` when the client's connection ends after it. Nothing about the
-/// backend is added.
+/// backend is added, and a Location on it becomes a path here: clients cannot reach its address.
 ///
 /// Owned by the exchange; views live until the next parse into the same object.
 class ResponseHead {
@@ -34,8 +34,10 @@ class ResponseHead {
     /// The whole head for the client, empty line included.
     std::string_view text() const { return text_; }
     unsigned status() const { return status_; }
-    /// 1xx: another head follows. Pass it on if should_forward_interim(), else drop it.
-    bool is_interim() const { return status_ < 200; }
+    /// 1xx but 101: another head follows. Pass it on if should_forward_interim(), else drop it.
+    bool is_interim() const { return status_ < 200 && !is_switch(); }
+    /// 101, which the client asked for: from here on the connection is WebSocket's.
+    bool is_switch() const { return status_ == 101; }
     /// Not for 100 (the router answers Expect itself) and never to an HTTP/1.0 client.
     bool should_forward_interim() const { return forwards_interim_; }
 
@@ -74,9 +76,12 @@ class ResponseHead {
 struct Asker {
     bool is_head = false;  ///< the method was HEAD: no body, whatever the fields say
     Version version = Version::Http11;
-    bool keeps_alive = true;  ///< the client's connection should stay open
+    bool keeps_alive = true;     ///< the client's connection should stay open
+    bool wants_upgrade = false;  ///< offered WebSocket: 101 is an answer
     std::string_view request_id = {};
     std::string_view decision = {};  ///< value of X-Prefix-Router-Decision; "": no such field
+    std::string_view backend_authority = {};  ///< the Host that the backend was sent
+    std::string_view backend_base_path = {};  ///< what was put before the target
 };
 
 /// Parses answer heads. One per backend exchange; holds no bytes: the caller keeps them until a

@@ -16,8 +16,8 @@ namespace prefix_router::proxy {
 /// The series of one backend; they vanish from the exposition with Metrics::remove_backend().
 struct BackendMetrics {
     prometheus::Counter& requests;  ///< requests sent there
-    prometheus::Counter& failures;  ///< requests that broke there
-    prometheus::Counter& refusals;  ///< 429 and 503 answers
+    prometheus::Counter& failures;  ///< requests that broke there, tried again elsewhere or not
+    prometheus::Counter& refusals;  ///< 429 and 503 answers, passed on or not
     prometheus::Counter& probe_failures;
     prometheus::Gauge& in_flight;        ///< sequences, as the routing counts them
     prometheus::Gauge& healthy;          ///< 1 usable, 0 not
@@ -33,7 +33,7 @@ struct BackendMetrics {
 class Metrics {
   public:
     static constexpr std::size_t kStatusClasses = 6;  ///< by hundreds; 0: no answer was given
-    static constexpr std::size_t kErrorKinds = 22;
+    static constexpr std::size_t kErrorKinds = 26;
 
     explicit Metrics(metrics::Registry& registry);
     ~Metrics();

@@ -1,17 +1,44 @@
 #include "integration/support/fake_backend.hpp"
 
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
+
+#include <gtest/gtest.h>
 
 namespace prefix_router::testing {
 namespace {
 
-constexpr std::string_view kHealth = "/health";
-constexpr std::array<std::string_view, 5> kScrapes{"/ping", "/metrics", "/props", "/slots",
-                                                   "/v1/models"};
+constexpr std::array<std::string_view, 6> kProbes{"/health", "/ping",  "/metrics",
+                                                  "/props",  "/slots", "/v1/models"};
+
+/// A path of its own for every backend of every test process.
+std::string free_unix_path() {
+    static std::atomic<int> next{0};
+    return ::testing::TempDir() + "backend-" + std::to_string(::getpid()) + "-" +
+           std::to_string(next++);
+}
+
+const char* unix_path(const SocketAddress& address) {
+    return reinterpret_cast<const sockaddr_un&>(address.storage).sun_path;
+}
+
+SocketAddress free_address(FakeBackend::Where where) {
+    switch (where) {
+        case FakeBackend::Where::Ipv4:
+            return SocketAddress::ipv4(0);
+        case FakeBackend::Where::Ipv6:
+            return SocketAddress::ipv6(0);
+        case FakeBackend::Where::UnixPath:
+            break;
+    }
+    return SocketAddress::unix_path(free_unix_path());
+}
 
 }  // namespace
 
@@ -37,11 +64,12 @@ bool BackendLine::wait_until_left() {
     return end == ReadEnd::Ended || end == ReadEnd::Reset;
 }
 
-FakeBackend::FakeBackend(Script script, Reads reads)
+FakeBackend::FakeBackend(Script script, Reads reads, Where where)
     : script_(std::move(script)),
       reads_(reads),
-      listener_(Socket::bind_to_free_port()),
-      port_(listener_.local_port()) {
+      listener_(Socket::bind_to(free_address(where))),
+      address_(listener_.local_address()) {
+    probes_["/health"].status = "200 OK";
     if (!script_) {
         script_ = [](BackendLine& line, const BackendRequest&) { line.answer("ok"); };
     }
@@ -54,6 +82,36 @@ FakeBackend::~FakeBackend() {
     for (Connection& connection : connections_) {
         connection.thread.join();
     }
+    if (address_.family() == AF_UNIX) {
+        ::unlink(unix_path(address_));
+    }
+}
+
+std::string FakeBackend::url() const {
+    switch (address_.family()) {
+        case AF_UNIX:
+            return std::string("unix:") + unix_path(address_);
+        case AF_INET6:
+            return "http://[::1]:" + std::to_string(port());
+        default:
+            return "http://127.0.0.1:" + std::to_string(port());
+    }
+}
+
+void FakeBackend::answer_probes(const std::string& path, const std::string& status,
+                                const std::string& body) {
+    const std::lock_guard lock(mutex_);
+    Probe& probe = probes_[path];
+    probe.status = status;
+    probe.body = body;
+}
+
+bool FakeBackend::wait_for_probes(const std::string& path, std::size_t count) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] {
+        const auto found = probes_.find(path);
+        return found != probes_.end() && found->second.count >= count;
+    });
 }
 
 void FakeBackend::stop_accepting() {
@@ -62,7 +120,7 @@ void FakeBackend::stop_accepting() {
         accepts_ = false;
     }
     if (acceptor_.joinable()) {
-        const Socket waker = Socket::connect_to(port_);
+        const Socket waker = Socket::connect_to(address_);
         acceptor_.join();
     }
 }
@@ -80,7 +138,7 @@ void FakeBackend::turn_deaf() {
     ::listen(listener_.descriptor(), 0);
     // More than fit: the kernel drops every further attempt.
     for (int i = 0; i < 4; ++i) {
-        fillers_.push_back(Socket::begin_connecting_to(port_));
+        fillers_.push_back(Socket::begin_connecting_to(address_));
     }
 }
 
@@ -112,6 +170,8 @@ void FakeBackend::serve(Socket& socket) {
             if (!request.is_complete) {
                 break;
             }
+        } else {
+            request.body.swap(reader.buffered());
         }
         if (answer_probe(line, request)) {
             continue;
@@ -133,14 +193,20 @@ void FakeBackend::serve(Socket& socket) {
 
 bool FakeBackend::answer_probe(BackendLine& line, const BackendRequest& request) {
     const std::string_view target = request.target();  // under a base path, perhaps
-    const bool is_health = target.ends_with(kHealth);
-    const bool is_scrape = request.method() == "GET" &&
-                           std::any_of(kScrapes.begin(), kScrapes.end(),
-                                       [target](auto path) { return target.ends_with(path); });
-    if (!is_health && !is_scrape) {
+    const auto path = std::find_if(kProbes.begin(), kProbes.end(),
+                                   [target](auto probed) { return target.ends_with(probed); });
+    if (request.method() != "GET" || path == kProbes.end()) {
         return false;
     }
-    return line.answer("", is_health ? "200 OK" : "404 Not Found");
+    Probe answer;
+    {
+        const std::lock_guard lock(mutex_);
+        Probe& probe = probes_[std::string(*path)];
+        ++probe.count;
+        answer = probe;
+        changed_.notify_all();
+    }
+    return line.answer(answer.body, answer.status);
 }
 
 void FakeBackend::record(const BackendRequest& request) {

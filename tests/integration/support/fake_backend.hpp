@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -33,6 +34,14 @@ class BackendLine {
     /// A whole answer with a Content-Length.
     bool answer(std::string_view body, std::string_view status = "200 OK",
                 std::string_view fields = {});
+    std::size_t send_until_stuck(std::string_view piece, std::size_t times,
+                                 std::chrono::milliseconds patience) {
+        return socket_.send_until_stuck(piece, times, patience);
+    }
+    /// What comes next, apart from requests: after a switch of protocols.
+    ReadEnd receive(std::string& out, std::chrono::milliseconds patience = kPatience) {
+        return socket_.receive(out, patience);
+    }
     void end() { socket_.end_sending(); }
     void reset() { socket_.reset(); }
     /// Waits until the router is gone from this connection; false when it stays.
@@ -45,23 +54,33 @@ class BackendLine {
 /// A scripted inference server: real sockets, one blocking thread per connection. The script is
 /// called for each request, on its connection's thread; when it returns, the connection is kept
 /// for the next request unless the script ended or reset it. Health probes and scrapes are
-/// answered apart (200 for /health, 404 for the rest) and never reach the script.
+/// answered apart (200 for /health, 404 for the rest, unless said otherwise) and never reach the
+/// script.
 class FakeBackend {
   public:
     using Script = std::function<void(BackendLine& line, const BackendRequest& request)>;
 
-    /// HeadsOnly: the script is called as soon as the head is there, the body is left unread, and
-    /// the connection ends with the script.
+    /// HeadsOnly: the script is called as soon as the head is there, with what of the body came
+    /// with it; the rest is left unread, and the connection ends with the script.
     enum class Reads : std::uint8_t { WholeRequests, HeadsOnly };
+    enum class Where : std::uint8_t { Ipv4, Ipv6, UnixPath };
 
     /// Without a script, each request is answered by "ok".
-    explicit FakeBackend(Script script = {}, Reads reads = Reads::WholeRequests);
+    explicit FakeBackend(Script script = {}, Reads reads = Reads::WholeRequests,
+                         Where where = Where::Ipv4);
     ~FakeBackend();
     FakeBackend(const FakeBackend&) = delete;
     FakeBackend& operator=(const FakeBackend&) = delete;
 
-    std::uint16_t port() const { return port_; }
-    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+    std::uint16_t port() const { return address_.port(); }
+    std::string url() const;
+
+    /// How probes and scrapes of `path` are answered from now on, such as "503 Service
+    /// Unavailable".
+    void answer_probes(const std::string& path, const std::string& status,
+                       const std::string& body = {});
+    /// True once `path` was probed `count` times.
+    bool wait_for_probes(const std::string& path, std::size_t count) const;
 
     /// Those that the script was called for, so far.
     std::vector<BackendRequest> requests() const;
@@ -81,17 +100,23 @@ class FakeBackend {
 
     void accept_all();
     void serve(Socket& socket);
-    static bool answer_probe(BackendLine& line, const BackendRequest& request);
+    bool answer_probe(BackendLine& line, const BackendRequest& request);
     void record(const BackendRequest& request);
     void stop_accepting();
 
     Script script_;
     Reads reads_;
     Socket listener_;
-    std::uint16_t port_;
+    SocketAddress address_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::vector<BackendRequest> requests_;
+    struct Probe {
+        std::string status = "404 Not Found";
+        std::string body;
+        std::size_t count = 0;
+    };
+    std::map<std::string, Probe, std::less<>> probes_;
     std::size_t next_connection_ = 0;
     bool accepts_ = true;
     std::vector<Socket> fillers_;  // of the backlog

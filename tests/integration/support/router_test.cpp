@@ -20,6 +20,16 @@ RouterTest::RouterTest() {
 RouterTest::~RouterTest() = default;
 
 void RouterTest::start(const std::vector<std::string>& backend_urls) {
+    launch(backend_urls);
+    ASSERT_TRUE(wait_for_metric("backend_healthy", static_cast<double>(config.backends.size())));
+}
+
+void RouterTest::probe_often() {
+    config.health.interval = std::chrono::milliseconds(100);
+    config.health.scrape_interval = std::chrono::milliseconds(100);
+}
+
+void RouterTest::launch(const std::vector<std::string>& backend_urls) {
     for (const std::string& url : backend_urls) {
         auto backend = config::backend_from_url(url);
         ASSERT_TRUE(backend.has_value()) << url;
@@ -29,7 +39,6 @@ void RouterTest::start(const std::vector<std::string>& backend_urls) {
     auto started = app::Application::start(config);
     ASSERT_TRUE(started.has_value()) << started.error().message();
     router_ = std::move(*started);
-    ASSERT_TRUE(wait_for_metric("backend_healthy", static_cast<double>(config.backends.size())));
 }
 
 void RouterTest::TearDown() {
@@ -39,17 +48,21 @@ void RouterTest::TearDown() {
     for (const char* name : {"requests_in_flight", "requests_held"}) {
         EXPECT_TRUE(wait_for_metric(name, 0)) << name << " is " << metric(name);
     }
-    for (const char* name : {"backend_in_flight", "buffered_bytes"}) {
+    for (const char* name : {"backend_in_flight", "backend_backlog_seconds", "buffered_bytes"}) {
         EXPECT_TRUE(!is_published_to_the_end || wait_for_metric(name, 0))
             << name << " is " << metric(name);
     }
     router_->stop();
 }
 
-double RouterTest::metric(std::string_view name, std::string_view label) const {
+Answer RouterTest::admin(std::string_view path) const {
     TestClient client(*router_->admin_port());
-    client.request("/metrics", {}, "Connection: close\r\n");
-    const Answer answer = client.read();
+    client.request(path, {}, "Connection: close\r\n");
+    return client.read();
+}
+
+double RouterTest::metric(std::string_view name, std::string_view label) const {
+    const Answer answer = admin("/metrics");
     const std::string full = "prefix_router_" + std::string(name);
     double sum = 0;
     for (std::size_t at = 0; at < answer.body.size();) {
@@ -64,16 +77,20 @@ double RouterTest::metric(std::string_view name, std::string_view label) const {
     return sum;
 }
 
-bool RouterTest::wait_for_metric(std::string_view name, double value,
-                                 std::string_view label) const {
+bool RouterTest::wait_until(const std::function<bool()>& holds) {
     const SteadyClock clock;
     const TimePoint begin = clock.now();
-    while (metric(name, label) != value) {
+    while (!holds()) {
         if (clock.now() - begin > kPatience) {
             return false;
         }
     }
     return true;
+}
+
+bool RouterTest::wait_for_metric(std::string_view name, double value,
+                                 std::string_view label) const {
+    return wait_until([&] { return metric(name, label) == value; });
 }
 
 }  // namespace prefix_router::testing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,12 +34,20 @@ class RouterTest : public ::testing::Test {
 
     /// Serves when it returns, and believes every backend healthy: all must answer probes.
     void start(const std::vector<std::string>& backend_urls);
+    /// Serves when it returns, whatever the backends do.
+    void launch(const std::vector<std::string>& backend_urls);
+    /// Probes and scrapes often, for tests of what they find out.
+    void probe_often();
 
     app::Application& router() { return *router_; }
     std::uint16_t port() const { return router_->port(); }
 
     /// Sum of the samples of a metric, `name` without the prefix; those whose labels hold `label`.
     double metric(std::string_view name, std::string_view label = {}) const;
+    /// The admin listener's answer to a GET.
+    Answer admin(std::string_view path) const;
+    /// True once `holds` is; false when it does not become so within the patience.
+    static bool wait_until(const std::function<bool()>& holds);
     /// True once metric() is `value`.
     bool wait_for_metric(std::string_view name, double value, std::string_view label = {}) const;
 

@@ -1,7 +1,5 @@
 #include "integration/support/socket.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,14 +10,6 @@
 
 namespace prefix_router::testing {
 namespace {
-
-sockaddr_in loopback(std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return address;
-}
 
 bool wait_for(int descriptor, short events, std::chrono::milliseconds patience) {
     pollfd entry{descriptor, events, 0};
@@ -38,38 +28,26 @@ Socket& Socket::operator=(Socket&& other) noexcept {
     return *this;
 }
 
-Socket Socket::connect_to(std::uint16_t port) {
-    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_in address = loopback(port);
-    if (::connect(socket.descriptor_, reinterpret_cast<const sockaddr*>(&address),
-                  sizeof(address)) != 0) {
+Socket Socket::connect_to(const SocketAddress& address) {
+    Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(socket.descriptor_, address.raw(), address.size) != 0) {
         socket.close();
     }
     return socket;
 }
 
-Socket Socket::begin_connecting_to(std::uint16_t port) {
-    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    const sockaddr_in address = loopback(port);
-    ::connect(socket.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+Socket Socket::begin_connecting_to(const SocketAddress& address) {
+    Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    ::connect(socket.descriptor_, address.raw(), address.size);
     return socket;
 }
 
-Socket Socket::bind_to_free_port() {
-    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_in address = loopback(0);
-    if (::bind(socket.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) !=
-        0) {
+Socket Socket::bind_to(const SocketAddress& address) {
+    Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::bind(socket.descriptor_, address.raw(), address.size) != 0) {
         socket.close();
     }
     return socket;
-}
-
-std::uint16_t Socket::local_port() const {
-    sockaddr_in address{};
-    socklen_t size = sizeof(address);
-    ::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &size);
-    return ntohs(address.sin_port);
 }
 
 bool Socket::send(std::string_view bytes) const {
@@ -96,6 +74,19 @@ std::size_t Socket::send_until_full(std::string_view bytes) const {
             break;
         }
         total += static_cast<std::size_t>(sent);
+    }
+    return total;
+}
+
+std::size_t Socket::send_until_stuck(std::string_view piece, std::size_t times,
+                                     std::chrono::milliseconds patience) const {
+    std::size_t total = 0;
+    while (total < piece.size() * times && wait_for(descriptor_, POLLOUT, patience)) {
+        const std::size_t taken = send_until_full(piece);
+        if (taken == 0) {
+            break;  // broken
+        }
+        total += taken;
     }
     return total;
 }

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-/// Plain TCP sockets on loopback for tests: the other side of the router, written without its code.
+#include "integration/support/socket_address.hpp"
+
+/// Plain sockets on loopback for tests: the other side of the router, written without its code.
 namespace prefix_router::testing {
 
 /// How long anything may take before a test gives up. Nothing waits this long when all is well.
@@ -30,20 +32,25 @@ class Socket {
     Socket& operator=(const Socket&) = delete;
 
     /// Not open when nobody listens there.
-    static Socket connect_to(std::uint16_t port);
+    static Socket connect_to(const SocketAddress& address);
+    static Socket connect_to(std::uint16_t port) { return connect_to(SocketAddress::ipv4(port)); }
     /// Does not wait for the outcome.
-    static Socket begin_connecting_to(std::uint16_t port);
-    /// Bound to a free port of 127.0.0.1, not listening: connecting there is refused.
-    static Socket bind_to_free_port();
+    static Socket begin_connecting_to(const SocketAddress& address);
+    /// Not listening: connecting there is refused. Port 0 takes a free one.
+    static Socket bind_to(const SocketAddress& address);
 
     bool is_open() const { return descriptor_ >= 0; }
     int descriptor() const { return descriptor_; }
-    std::uint16_t local_port() const;
+    SocketAddress local_address() const { return SocketAddress::of(descriptor_); }
 
     /// Sends all; false when the other side is gone or takes nothing within the patience.
     bool send(std::string_view bytes) const;
     /// Sends as much as is taken without waiting; returns how much. For a peer that does not read.
     std::size_t send_until_full(std::string_view bytes) const;
+    /// Sends `piece` again and again, at most `times`, until nothing is taken for `patience`;
+    /// returns how many bytes were.
+    std::size_t send_until_stuck(std::string_view piece, std::size_t times,
+                                 std::chrono::milliseconds patience) const;
     /// Appends what comes first to `out`.
     ReadEnd receive(std::string& out, std::chrono::milliseconds patience = kPatience) const;
     /// Reads on until the other side is done, one way or the other; what comes is appended.

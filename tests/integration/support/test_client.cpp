@@ -18,7 +18,7 @@ bool TestClient::request(std::string_view target, std::string_view body, std::st
 
 Answer TestClient::read_head() {
     Answer answer;
-    while (reader_.read_head(answer) && answer.status() < 200) {
+    while (reader_.read_head(answer) && answer.status() < 200 && answer.status() != 101) {
         answer.interims.push_back(answer.head);
         answer.head.clear();
         answer.start_line.clear();

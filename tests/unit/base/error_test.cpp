@@ -38,12 +38,12 @@ TEST(Result, HoldsEitherAValueOrAnError) {
 }
 
 TEST(Result, ThrowsKindAndMessageWhenItsMissingValueIsTaken) {
-    const Result<int> bad = Error(ErrorKind::HeaderTimeout, "no byte in 5s");
+    const Result<int> bad = Error(ErrorKind::FirstByteTimeout, "no byte in 5s");
     try {
         static_cast<void>(bad.value());
         FAIL() << "value() of an error returned";
     } catch (const std::runtime_error& thrown) {
-        EXPECT_STREQ(thrown.what(), "header_timeout: no byte in 5s");
+        EXPECT_STREQ(thrown.what(), "first_byte_timeout: no byte in 5s");
     }
 }
 

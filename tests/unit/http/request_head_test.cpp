@@ -208,11 +208,22 @@ TEST(RequestHead, HashesCredentials) {
     EXPECT_EQ(hash("authorization: Bearer a\r\n"), hash("Authorization: Bearer a\r\n"));
 }
 
-TEST(RequestHead, AsksForAnUpgradeOnlyWithBothFields) {
-    const auto wants = [](std::string_view fields) {
-        return parse_request(request("GET / HTTP/1.1", fields)).head.wants_upgrade();
+TEST(RequestHead, PassesAnOfferOfWebSocketOnAndNoOther) {
+    const auto wants = [](std::string_view fields, std::string_view line = "GET / HTTP/1.1") {
+        ParsedRequest parsed = parse_request(request(line, fields));
+        const std::string text = text_for(parsed.head);
+        const bool is_passed_on =
+            text.find("Connection: Upgrade\r\nUpgrade: websocket\r\n") != std::string::npos;
+        EXPECT_EQ(parsed.head.wants_upgrade(), is_passed_on) << fields;
+        EXPECT_EQ(text.find("Upgrade") != std::string::npos, is_passed_on) << fields;
+        return is_passed_on;
     };
-    EXPECT_TRUE(wants("Connection: Upgrade\r\nUpgrade: websocket\r\n"));
+    const std::string_view offer = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    EXPECT_TRUE(wants(offer));
+    EXPECT_TRUE(wants("Upgrade: WebSocket\r\nConnection: keep-alive, upgrade\r\n"));
+    EXPECT_FALSE(wants(offer, "GET / HTTP/1.0"));
+    EXPECT_FALSE(wants(offer, "POST / HTTP/1.1"));
+    EXPECT_FALSE(wants(std::string(offer) + "Content-Length: 5\r\n"));
     EXPECT_FALSE(wants("Upgrade: h2c\r\n"));
     EXPECT_FALSE(wants("Connection: upgrade\r\n"));
     // curl --http2 offers h2c and is content with HTTP/1.1.

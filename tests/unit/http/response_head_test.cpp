@@ -167,6 +167,53 @@ TEST(ResponseHead, UnfoldsFoldedLines) {
               "HTTP/1.1 200 OK\r\nA: b c\r\nContent-Length: 5\r\n\r\n");
 }
 
+TEST(ResponseHead, SwitchesToWebSocketForWhoAsked) {
+    const std::string bytes =
+        "HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\nConnection: upgrade\r\n"
+        "Upgrade: WebSocket\r\nX-Request-Id: theirs\r\n\r\n";
+    const Asker asker{.wants_upgrade = true, .request_id = "r"};
+    const ParsedResponse parsed = parse_response(bytes, asker);
+    EXPECT_EQ(parsed.head.text(),
+              "HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\nX-Request-Id: r\r\n"
+              "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    EXPECT_TRUE(parsed.head.is_switch());
+    EXPECT_FALSE(parsed.head.is_interim());
+    EXPECT_FALSE(parsed.head.backend_keeps_alive());
+    EXPECT_FALSE(parsed.head.client_keeps_alive());
+    EXPECT_EQ(parse_response(bytes, {}).error, ErrorKind::BadResponse);
+    for (const std::string_view fields : {"", "Upgrade: websocket\r\n", "Connection: upgrade\r\n",
+                                          "Connection: upgrade\r\nUpgrade: h2c\r\n"}) {
+        EXPECT_EQ(parse_response("HTTP/1.1 101 S\r\n" + std::string(fields) + "\r\n", asker).error,
+                  ErrorKind::BadResponse)
+            << fields;
+    }
+}
+
+TEST(ResponseHead, TurnsALocationOnTheBackendIntoAPathHere) {
+    const auto location = [](std::string_view value, std::string_view base = "") {
+        const Asker asker{.backend_authority = "10.0.0.7:8000", .backend_base_path = base};
+        const std::string text = rewritten(
+            "HTTP/1.1 307 T\r\nContent-Length: 0\r\nLocation: " + std::string(value) + "\r\n\r\n",
+            asker);
+        const std::size_t begin = text.find("Location: ") + 10;
+        return text.substr(begin, text.find("\r\n", begin) - begin);
+    };
+    EXPECT_EQ(location("http://10.0.0.7:8000/v1/models?x#y"), "/v1/models?x#y");
+    EXPECT_EQ(location("https://10.0.0.7:8000/a"), "/a");
+    EXPECT_EQ(location("http://10.0.0.7:8000"), "/");
+    EXPECT_EQ(location("http://10.0.0.7:8000?x"), "/?x");
+    EXPECT_EQ(location("http://10.0.0.7:80001/a"), "http://10.0.0.7:80001/a");
+    EXPECT_EQ(location("http://elsewhere/a"), "http://elsewhere/a");
+    EXPECT_EQ(location("/a"), "/a");
+    EXPECT_EQ(location("a?b"), "a?b");
+    EXPECT_EQ(location("//10.0.0.7/base/a", "/base"), "//10.0.0.7/base/a");
+    EXPECT_EQ(location("http://10.0.0.7:8000/base/a", "/base"), "/a");
+    EXPECT_EQ(location("/base/a", "/base"), "/a");
+    EXPECT_EQ(location("/base", "/base"), "/");
+    EXPECT_EQ(location("/base?x", "/base"), "/?x");
+    EXPECT_EQ(location("/based/a", "/base"), "/based/a");
+}
+
 TEST(ResponseHead, RefusesWhatIsNotAnAnswer) {
     const std::vector<std::string> bad = {
         "SSH-2.0-x\r\n",

@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"killed two connections", stale(false, false, 2), RetryAction::GiveUp},
         Case{"killed two, then refused", refused_after_kills(2), RetryAction::GiveUp},
         Case{"killed one, then refused", refused_after_kills(1), RetryAction::NextBackend},
-        Case{"too slow", failed(ErrorKind::HeaderTimeout), RetryAction::GiveUp},
+        Case{"too slow", failed(ErrorKind::FirstByteTimeout), RetryAction::GiveUp},
         Case{"not HTTP", failed(ErrorKind::BadResponse), RetryAction::GiveUp},
         Case{"the client left", failed(ErrorKind::ClientGone), RetryAction::GiveUp},
         Case{"stopped", failed(ErrorKind::Draining), RetryAction::GiveUp}));
