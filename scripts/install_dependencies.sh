@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(
     ca-certificates ccache clang-format-19 cmake curl g++ git ninja-build python3 python3-venv
     libbenchmark-dev libcli11-dev libgmock-dev libgtest-dev liblzma-dev libspdlog-dev libssl-dev
-    libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev
+    libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev valgrind zlib1g-dev
 )
 
 distribution() {

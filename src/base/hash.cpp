@@ -1,46 +1,30 @@
 #include "prefix_router/base/hash.hpp"
 
 #define XXH_STATIC_LINKING_ONLY
-#if defined(__x86_64__)
-#include <immintrin.h>
-#include <xxh_x86dispatch.h>
-#else
 #include <xxhash.h>
-#endif
+
+#include "base/hash_kernel.hpp"
 
 namespace prefix_router {
 namespace {
 
-/// Beyond this length XXH3 uses vectors.
-constexpr std::size_t kLongestScalar = 240;
-
+hash_kernel::Kernel best_kernel() {
 #if defined(__x86_64__)
-
-const bool kHasAvx = __builtin_cpu_supports("avx") != 0;
-
-/// Debian's libxxhash returns with the upper halves of the vector registers in use. Until they are
-/// cleared every SSE instruction of ours waits for the one before it, the hash's last included:
-/// measured a third of the time of reading a chat of 64 KB.
-__attribute__((target("avx"))) void clear_upper_halves() {
-    _mm256_zeroupper();
-}
-
-void leave_vectors(std::size_t hashed_bytes) {
-    if (hashed_bytes > kLongestScalar && kHasAvx) clear_upper_halves();
-}
-
-#else
-
-void leave_vectors(std::size_t) {}
-
+    if (__builtin_cpu_supports("avx512f") != 0) return hash_kernel::kAvx512;
+    if (__builtin_cpu_supports("avx2") != 0) return hash_kernel::kAvx2;
 #endif
+    return hash_kernel::kBaseline;
+}
+
+const hash_kernel::Kernel& kernel() {
+    static const hash_kernel::Kernel chosen = best_kernel();
+    return chosen;
+}
 
 }  // namespace
 
 std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
-    const std::uint64_t hash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-    leave_vectors(bytes.size());
-    return hash;
+    return kernel().with_seed(bytes.data(), bytes.size(), seed);
 }
 
 namespace {
@@ -58,10 +42,7 @@ KeyedHash::KeyedHash(std::uint64_t key) {
 }
 
 std::uint64_t KeyedHash::operator()(std::string_view bytes) const {
-    const std::uint64_t hash =
-        XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), secret_.size());
-    leave_vectors(bytes.size());
-    return hash;
+    return kernel().with_secret(bytes.data(), bytes.size(), secret_.data());
 }
 
 void RunningHash::start(const KeyedHash& keyed) {
@@ -76,13 +57,10 @@ void RunningHash::start(std::uint64_t seed) {
 
 void RunningHash::add(std::string_view bytes) {
     XXH3_64bits_update(as_state(state_), bytes.data(), bytes.size());
-    leave_vectors(kLongestScalar + 1);  // a small piece may complete a long one
 }
 
 std::uint64_t RunningHash::digest() const {
-    const std::uint64_t hash = XXH3_64bits_digest(reinterpret_cast<const XXH3_state_t*>(state_));
-    leave_vectors(kLongestScalar + 1);
-    return hash;
+    return XXH3_64bits_digest(reinterpret_cast<const XXH3_state_t*>(state_));
 }
 
 }  // namespace prefix_router

@@ -7,6 +7,7 @@
 #include "prompt/canonical.hpp"
 #include "prompt/json_minifier.hpp"
 #include "prompt/order_free_hash.hpp"
+#include "prompt/string_scan.hpp"
 
 namespace prefix_router::prompt {
 namespace {
@@ -134,6 +135,10 @@ void PromptWriter::ids(const JsonValue& array) {
         count = 0;
     };
     for (const char* p = array.begin; p != array.end();) {
+        if (*p == '"') {  // no id, whatever digits its spelling has
+            p = scan_string(p + 1, array.end()).quote;
+            if (p == array.end()) break;
+        }
         if (!is_digit(*p)) {
             ++p;
             continue;

@@ -145,6 +145,11 @@ std::size_t read_unicode(std::string_view raw, EscapeStyle style, char* out, std
     return kUnitLength;
 }
 
+/// Whether the canonical style keeps the escape at p as it stands. False when it is cut.
+bool is_canonical_escape(const char* p, const char* end) {
+    return end - p >= 2 && p[1] != 'u' && p[1] != '/';
+}
+
 /// Copies bytes that need no conversion, to the next special byte at most.
 struct Copied {
     const char* p;
@@ -163,6 +168,38 @@ Copied copy_ordinary(const char* p, const char* end, char* out, const char* limi
 #endif
     while (p != end && out < limit && !is_string_special(*p)) *out++ = *p++;
     return {p, out};
+}
+
+/// The same for the canonical style: passes over escapes that stay as they are too, so that JSON in
+/// a string costs little more than prose. Stops before what converts, at two backslashes in a row
+/// and at a bare quote.
+Copied copy_canonical(const char* p, const char* end, char* out, const char* limit) {
+#if defined(__SSE2__)
+    while (end - p >= 16 && out < limit) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
+        const auto mask = [](__m128i hits) {
+            return static_cast<std::uint32_t>(_mm_movemask_epi8(hits));
+        };
+        const std::uint32_t quotes = mask(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+        const std::uint32_t backslashes = mask(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+        const std::uint32_t letters = mask(_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('u')),
+                                                        _mm_cmpeq_epi8(bytes, _mm_set1_epi8('/'))));
+        const std::uint32_t behind = backslashes << 1;  // the first byte is never escaped
+        const std::uint32_t bare = quotes & ~behind;
+        const std::uint32_t stops = bare | (behind & (letters | backslashes));
+        // A backslash at the end begins the next round.
+        std::uint32_t count = 16 - (backslashes >> 15);
+        if (stops != 0) {
+            count = static_cast<std::uint32_t>(std::countr_zero(stops));
+            if ((bare >> count & 1U) == 0) --count;
+        }
+        p += count;
+        out += count;
+        if (stops != 0) return {p, out};
+    }
+#endif
+    return copy_ordinary(p, end, out, limit);
 }
 
 constexpr bool continues_character(char c) {
@@ -209,10 +246,17 @@ const char* convert_run(const char* p, const char* end, EscapeStyle style, char*
     char* o = out;
     const char* const limit = out + kRunBuffer - kReserve;
     while (p != end && o < limit) {
-        const Copied copied = copy_ordinary(p, end, o, limit);
+        const Copied copied = style == EscapeStyle::Canonical ? copy_canonical(p, end, o, limit)
+                                                              : copy_ordinary(p, end, o, limit);
         p = copied.p;
         o = copied.out;
         if (p == end || *p != '\\') break;
+        if (style == EscapeStyle::Canonical && is_canonical_escape(p, end)) {
+            std::memcpy(o, p, 2);
+            p += 2;
+            o += 2;
+            continue;
+        }
         std::size_t converted = 0;
         const std::string_view rest(p, static_cast<std::size_t>(end - p));
         const std::size_t consumed = read_escape(rest, style, o, &converted);

@@ -33,7 +33,7 @@ void SseFollower::feed(std::string_view piece, JsonFollower& json) {
             line_ended(json);
             ++p;
         } else if (line_ == Line::FieldName) {
-            p = field_name(p, end);
+            p = field_name(p);
         } else {
             p = rest_of_line(p, end, json);
         }
@@ -46,7 +46,7 @@ void SseFollower::keep(std::string_view bytes) {
     token_size_ = static_cast<std::uint8_t>(token_size_ + count);
 }
 
-const char* SseFollower::field_name(const char* p, const char* end) {
+const char* SseFollower::field_name(const char* p) {
     if (*p != ':') {
         keep({p, 1});
         return p + 1;
@@ -60,7 +60,7 @@ const char* SseFollower::field_name(const char* p, const char* end) {
         has_counted_byte_ |= !token().empty() && token() != "id" && token() != "retry";
     }
     token_size_ = 0;
-    return p + 1 != end && p[1] == ' ' ? p + 2 : p + 1;
+    return p + 1;
 }
 
 const char* SseFollower::rest_of_line(const char* p, const char* end, JsonFollower& json) {
@@ -70,7 +70,7 @@ const char* SseFollower::rest_of_line(const char* p, const char* end, JsonFollow
         has_counted_byte_ |= !is_ping_;
         json.feed(bytes);
     } else if (line_ == Line::EventName) {
-        keep(token_size_ == 0 && bytes.starts_with(' ') ? bytes.substr(1) : bytes);
+        keep(bytes);
     }
     return stop;
 }
@@ -78,8 +78,9 @@ const char* SseFollower::rest_of_line(const char* p, const char* end, JsonFollow
 /// Of "\r\n" the second byte looks like a blank line, but only a line of data is reset by it.
 void SseFollower::line_ended(JsonFollower& json) {
     if (line_ == Line::EventName) {
-        is_ping_ = token() == "ping";
-        has_error_event_ |= token() == "error";
+        const std::string_view name = token().substr(token().starts_with(' ') ? 1 : 0);
+        is_ping_ = name == "ping";
+        has_error_event_ |= name == "error";
     } else if (line_ == Line::FieldName) {
         has_counted_byte_ |= token_size_ != 0;  // no event stream, but an answer
         if (token_size_ == 0) json.reset();

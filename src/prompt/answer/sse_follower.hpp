@@ -23,7 +23,7 @@ class SseFollower {
   private:
     enum class Line : std::uint8_t { FieldName, Data, EventName, Other };
 
-    const char* field_name(const char* p, const char* end);
+    const char* field_name(const char* p);
     const char* rest_of_line(const char* p, const char* end, JsonFollower& json);
     void line_ended(JsonFollower& json);
     void keep(std::string_view bytes);

@@ -23,7 +23,7 @@ void expect_same(const AnswerFacts& facts, const AnswerFacts& expected, const st
 
 void expect_like_single_bytes(const RequestFacts& request, const std::string& stream) {
     const AnswerFacts expected = read_answer(request, Format::ServerSentEvents, stream, 1);
-    for (const std::size_t piece : {0U, 50U, 300U})
+    for (const std::size_t piece : {0U, 3U, 7U, 50U, 300U})
         expect_same(read_answer(request, Format::ServerSentEvents, stream, piece), expected,
                     stream);
 }

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "prefix_router/prompt/dialect.hpp"
+
 /// A second, slow and simple reading of request bodies, from a DOM, to hold the scanner against.
 namespace prefix_router::prompt::test {
 
@@ -22,6 +24,10 @@ std::optional<ReferenceKey> reference_chat_key(const Json& body);
 
 /// The key of {"prompt": string or token ids}.
 std::optional<ReferenceKey> reference_completion_key(const Json& body);
+
+/// The key of a request's body in any dialect; nullopt when it is no JSON, or holds what the
+/// reference cannot tell (media, floats, equal keys, what besides the model separates prompts).
+std::optional<ReferenceKey> reference_key(Dialect dialect, const std::string& body);
 
 /// A text as it stands in the canonical prompt.
 std::string canonical_text(const std::string& text);

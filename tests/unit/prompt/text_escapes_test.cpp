@@ -1,5 +1,8 @@
 #include "prompt/text_escapes.hpp"
 
+#include <random>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "prompt/json_minifier.hpp"
@@ -61,6 +64,31 @@ TEST(EscapeReader, ConvertsEveryEscapeHoweverItIsCut) {
 TEST(EscapeReader, CanonicalTextIsAFixedPoint) {
     for (const Case& c : kCases)
         EXPECT_EQ(convert<EscapeStyle::Canonical>(c.canonical, 64), c.canonical);
+}
+
+TEST(EscapeReader, ConvertsLongTextAsItDoesSingleBytes) {
+    std::mt19937 random(4);
+    const std::vector<std::string> pieces = {"a",
+                                             "u",
+                                             "/",
+                                             "\\n",
+                                             "\\\"",
+                                             "\\\\",
+                                             "\\u00e9",
+                                             "\\ud83d",
+                                             "\\ude00",
+                                             "\\/",
+                                             "text of some length"};
+    for (int round = 0; round < 500; ++round) {
+        std::string raw;
+        for (std::size_t n = random() % 40; n > 0; --n) raw += pieces[random() % pieces.size()];
+        const std::size_t whole = raw.size() + 1;
+        ASSERT_EQ(convert<EscapeStyle::Canonical>(raw, whole),
+                  convert<EscapeStyle::Canonical>(raw, 1))
+            << raw;
+        ASSERT_EQ(convert<EscapeStyle::Decoded>(raw, whole), convert<EscapeStyle::Decoded>(raw, 1))
+            << raw;
+    }
 }
 
 TEST(DecodeText, StopsAtTheEndOfTheBuffer) {

@@ -1,0 +1,23 @@
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/hash_kernel.hpp"
+
+// Nothing else may be included: this file is compiled for one instruction set, and what the linker
+// takes from here for other files would be too.
+namespace prefix_router::hash_kernel {
+namespace {
+
+std::uint64_t with_seed(const char* bytes, std::size_t size, std::uint64_t seed) {
+    return XXH3_64bits_withSeed(bytes, size, seed);
+}
+
+std::uint64_t with_secret(const char* bytes, std::size_t size, const void* secret) {
+    return XXH3_64bits_withSecret(bytes, size, secret, kSecretSize);
+}
+
+}  // namespace
+
+const Kernel kBaseline = {with_seed, with_secret};
+
+}  // namespace prefix_router::hash_kernel
