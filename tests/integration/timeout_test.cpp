@@ -94,14 +94,14 @@ TEST_F(Timeout, OfTheFirstByteIsItsOwn) {
 }
 
 TEST_F(Timeout, OfSilenceInsideAnAnswerIsItsOwnAndStartsAnewWithEveryPiece) {
-    config.timeouts.idle = milliseconds(700);
-    config.timeouts.first_byte = milliseconds(700);
+    config.timeouts.idle = milliseconds(1500);
+    config.timeouts.first_byte = milliseconds(1500);
     Gate ended;
     FakeBackend backend([&ended](BackendLine& line, const BackendRequest& request) {
         line.send(kChunkedHead);
         std::string ignored;
         for (int i = 0; i < 8 && request.target() == "/lively"; ++i) {
-            line.receive(ignored, milliseconds(250));  // time passes
+            line.receive(ignored, milliseconds(300));  // time passes
             line.send("1\r\na\r\n");
         }
         if (request.target() == "/lively") {
