@@ -32,6 +32,7 @@ void PrefixMap::Table::pin(const Chain& chain, std::size_t backend) {
             ++history->pinned_copies;
         }
     }
+    publish(backend);
 }
 
 void PrefixMap::Table::unpin(const Chain& chain, std::size_t backend) {
@@ -58,6 +59,7 @@ void PrefixMap::Table::unpin(const Chain& chain, std::size_t backend) {
             remove_copy(slot, word);
         }
     }
+    publish(backend);
 }
 
 Tokens PrefixMap::Table::pinned(std::size_t backend) const {

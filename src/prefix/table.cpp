@@ -280,6 +280,18 @@ void PrefixMap::Table::uncount(Copy copy) {
     }
 }
 
+/// What match() needs. Requests in flight keep their blocks, those that still wait for memory get
+/// it before any that come later: when they fill the cache, nothing else outlives their queue.
+/// (Seen on llama.cpp, whose waiting requests take the slot of the answer that just ended: a fleet
+/// that was believed warm computed nine prompts of ten anew.)
+void PrefixMap::Table::publish(std::size_t backend) {
+    const History& history = *histories_[backend];
+    const Timeline& timeline = history.timeline;
+    const bool is_full = history.pinned >= history.capacity;
+    residency_[backend] =
+        Residency{timeline.parity(), is_full ? kNothing : timeline.cutoff(), timeline.first()};
+}
+
 /// After any change of a timeline: trims it and publishes what match() needs.
 void PrefixMap::Table::settle(std::size_t backend) {
     History& history = *histories_[backend];
@@ -287,7 +299,7 @@ void PrefixMap::Table::settle(std::size_t backend) {
     const double factor = std::min(options_.ghost_factor, level_);
     timeline.settle(static_cast<Tokens>(
         std::min(factor * static_cast<double>(history.capacity), double{Timeline::kMostTokens})));
-    residency_[backend] = Residency{timeline.parity(), timeline.cutoff(), timeline.first()};
+    publish(backend);
     history.working_set_at = 0;
     const std::size_t bytes = timeline.bytes() + history.activity.bytes() + sizeof(History);
     history_bytes_ += bytes - history.bytes;

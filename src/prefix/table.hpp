@@ -74,11 +74,12 @@ class PrefixMap::Table final : private SlotFilter {
         mutable std::uint64_t working_set_at = 0;  ///< value of time_step_; 0: not known
     };
 
+    static constexpr Timeline::Sequence kNothing = ~Timeline::Sequence{0};
     /// The part of a history that match() needs, densely packed.
     struct Residency {
         Timeline::Stamp parity = 0;
-        Timeline::Sequence cutoff = ~Timeline::Sequence{0};
-        Timeline::Sequence first = ~Timeline::Sequence{0};
+        Timeline::Sequence cutoff = kNothing;  ///< older: believed only when pinned
+        Timeline::Sequence first = kNothing;
     };
 
     static std::uint64_t key_of(std::uint64_t hash);
@@ -96,6 +97,7 @@ class PrefixMap::Table final : private SlotFilter {
     void remove_copy(Slot* slot, const std::uint64_t* word);
     void uncount(Copy copy);
     void settle(std::size_t backend);
+    void publish(std::size_t backend);
 
     std::uint32_t pins(std::uint64_t key, Copy copy) const;
     Copy with_pins(std::uint64_t key, Copy copy, std::uint32_t pins);

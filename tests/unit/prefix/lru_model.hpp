@@ -97,7 +97,7 @@ class LruModel {
         Tokens sum = 0;
         for (const Block& block : blocks_) {
             sum += block.tokens;
-            if (block.hash == hash && sum <= capacity) {
+            if (block.hash == hash && sum <= capacity && pinned() < capacity) {
                 return true;
             }
         }

@@ -115,6 +115,20 @@ TEST_F(PrefixMapTest, APinnedChainIsBelievedUntilItIsUnpinned) {
     EXPECT_EQ(map_.pinned(kA), 0);
 }
 
+TEST_F(PrefixMapTest, BelievesNothingBesideRequestsThatFillTheCache) {
+    const OwnedChain ended = chain_of(1, 10);
+    const OwnedChain waiting = chain_of(2, 40);
+    map_.set_capacity(kA, 400);
+    map_.touch(waiting.view(), kA);
+    map_.pin(waiting.view(), kA);
+    map_.touch(ended.view(), kA);
+    EXPECT_EQ(depth(map_, ended, kA), 0U) << "the waiting request takes its place";
+    EXPECT_EQ(depth(map_, waiting, kA), 40U);
+    map_.unpin(waiting.view(), kA);
+    EXPECT_EQ(depth(map_, ended, kA), 10U);
+    EXPECT_EQ(depth(map_, waiting, kA), 30U);
+}
+
 TEST_F(PrefixMapTest, CountsPinsExactlyBeyondTheEightBitsOfACopy) {
     const OwnedChain chain = chain_of(1, 3);
     map_.touch(chain.view(), kA);
