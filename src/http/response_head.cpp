@@ -8,8 +8,10 @@ namespace {
 
 constexpr std::string_view kVersionPrefix = "HTTP/1.";
 
+// A carriage return alone may begin an empty line before it.
 bool may_begin_answer(std::string_view bytes) {
-    return bytes.substr(0, kVersionPrefix.size()) == kVersionPrefix.substr(0, bytes.size());
+    return bytes == "\r" ||
+           bytes.substr(0, kVersionPrefix.size()) == kVersionPrefix.substr(0, bytes.size());
 }
 
 // The head without its Content-Length lines; folded lines belong to the line before them.

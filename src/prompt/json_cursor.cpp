@@ -36,13 +36,14 @@ Word::Word(const JsonValue& value) {
 }
 
 JsonCursor::JsonCursor(std::string_view text, StringTape& tape)
-    : p_(text.data()), end_(text.data() + text.size()), recording_(&tape) {}
+    : p_(text.data()), end_(text.data() + text.size()), search_end_(end_), recording_(&tape) {}
 
 JsonCursor::JsonCursor(const JsonValue& value, const StringTape& tape) {
     const std::ptrdiff_t quote = value.is_string() ? 1 : 0;
     if (value.kind == JsonKind::None) return;
     p_ = value.begin - quote;
     end_ = value.end() + quote;
+    search_end_ = tape.text_end();
     replay_ = StringTape::Replay(tape, p_);
 }
 
@@ -105,7 +106,7 @@ bool JsonCursor::next_field() {
 bool JsonCursor::read_key() {
     if (*p_ != '"') return fail();
     const char* const begin = p_ + 1;
-    if (const char* const quote = short_string_end(begin, end_); quote != nullptr) {
+    if (const char* const quote = short_string_end(begin, search_end_); quote != nullptr) {
         key_ = {begin, static_cast<std::size_t>(quote - begin)};
         p_ = quote + 1;
     } else {
@@ -150,7 +151,7 @@ JsonValue JsonCursor::take() {
 
 JsonValue JsonCursor::take_string() {
     const char* const begin = p_ + 1;
-    const char* const quote = short_string_end(begin, end_);
+    const char* const quote = short_string_end(begin, search_end_);
     if (quote == nullptr) return take_long_string(begin);
     p_ = quote + 1;
     return JsonValue::between(begin, quote, JsonKind::String, true);
@@ -159,8 +160,8 @@ JsonValue JsonCursor::take_string() {
 JsonValue JsonCursor::take_long_string(const char* begin) {
     const StringTape::Entry* known = replay_.find(begin);
     const StringEnd string =
-        known != nullptr ? StringEnd{known->end, known->plain} : scan_string(begin, end_);
-    if (string.quote == end_) {
+        known != nullptr ? StringEnd{known->end, known->plain} : scan_string(begin, search_end_);
+    if (string.quote >= end_) {
         fail();
         return {};
     }

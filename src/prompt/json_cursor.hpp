@@ -95,6 +95,9 @@ class JsonCursor {
 
     const char* p_ = nullptr;
     const char* end_ = nullptr;
+    /// As far as strings may be searched: the end of the body also inside of a value. A string of a
+    /// value that was taken ends in it, and vectors need room behind.
+    const char* search_end_ = nullptr;
     StringTape* recording_ = nullptr;
     StringTape::Replay replay_;
     std::string_view key_;

@@ -69,7 +69,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool RequestFields::read(std::string_view body, StringTape& tape) {
     for (JsonValue& value : values_) value.forget();
-    tape.clear();
+    tape.start(body.data() + body.size());
     if (body.size() > JsonCursor::kMaxText) return false;
     if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
     JsonCursor cursor(body, tape);

@@ -19,7 +19,12 @@ class StringTape {
     static constexpr std::size_t kShortest = 48;
     static constexpr std::size_t kMaxEntries = std::size_t{1} << 16;
 
-    void clear() { entries_.clear(); }
+    /// `text_end`: of the body that is walked next.
+    void start(const char* text_end) {
+        entries_.clear();
+        text_end_ = text_end;
+    }
+    const char* text_end() const { return text_end_; }
 
     void record(const char* begin, const char* end, bool plain) {
         if (static_cast<std::size_t>(end - begin) >= kShortest && entries_.size() < kMaxEntries)
@@ -49,6 +54,7 @@ class StringTape {
 
   private:
     std::vector<Entry> entries_;
+    const char* text_end_ = nullptr;
 };
 
 }  // namespace prefix_router::prompt

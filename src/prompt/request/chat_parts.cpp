@@ -28,6 +28,31 @@ void write_part(const JsonValue& part, PromptWriter& writer) {
         writer.media(part);
 }
 
+/// {"name", "arguments"}: what a tool call calls.
+struct Function {
+    bool is_there = false;
+    JsonValue name;
+    JsonValue arguments;
+
+    /// Takes the next value; the last of several counts.
+    void take(JsonCursor& cursor) {
+        *this = {};
+        is_there = cursor.enter_object();
+        if (!is_there) return cursor.skip();
+        while (cursor.next_field()) {
+            if (cursor.key() == "name")
+                name = cursor.take();
+            else if (cursor.key() == "arguments")
+                arguments = cursor.take();
+            else
+                cursor.skip();
+        }
+    }
+    void write(PromptWriter& writer) const {
+        if (is_there) writer.tool_call(arguments, name);
+    }
+};
+
 /// The value of `key` in an object.
 JsonValue member(const JsonValue& object, std::string_view key, const StringTape& tape) {
     JsonValue value;
@@ -61,18 +86,9 @@ void write_content(const JsonValue& content, PromptWriter& writer) {
 
 void write_function(const JsonValue& function, PromptWriter& writer) {
     JsonCursor cursor(function, writer.tape());
-    if (!cursor.enter_object()) return;
-    JsonValue name;
-    JsonValue arguments;
-    while (cursor.next_field()) {
-        if (cursor.key() == "name")
-            name = cursor.take();
-        else if (cursor.key() == "arguments")
-            arguments = cursor.take();
-        else
-            cursor.skip();
-    }
-    writer.tool_call(arguments, name);
+    Function read;
+    read.take(cursor);
+    read.write(writer);
 }
 
 void write_tool_calls(const JsonValue& tool_calls, PromptWriter& writer) {
@@ -80,8 +96,18 @@ void write_tool_calls(const JsonValue& tool_calls, PromptWriter& writer) {
     JsonCursor cursor(tool_calls, writer.tape());
     cursor.enter_array();
     while (cursor.next_element()) {
-        const JsonValue call = cursor.take();
-        write_function(member(call, "function", writer.tape()), writer);
+        if (!cursor.enter_object()) {
+            cursor.skip();
+            continue;
+        }
+        Function function;
+        while (cursor.next_field()) {
+            if (cursor.key() == "function")
+                function.take(cursor);
+            else
+                cursor.skip();
+        }
+        function.write(writer);
     }
 }
 

@@ -244,15 +244,17 @@ TEST(ResponseHead, RefusesWhatIsNotAnAnswer) {
 }
 
 TEST(ResponseHead, IsTheSameWhereverTheBytesAreCut) {
-    const std::string bytes =
+    const std::string head =
         "HTTP/1.1 200 OK\r\nA: 1\r\nConnection: a\r\nContent-Type: application/json\r\n"
         "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n";
     const Asker asker{.request_id = "r"};
-    const std::string text = rewritten(bytes, asker);
-    for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
-        const ParsedResponse parsed = parse_response(bytes, asker, cut);
-        ASSERT_EQ(parsed.size, bytes.size()) << cut;
-        EXPECT_EQ(parsed.head.text(), text) << cut;
+    const std::string text = rewritten(head, asker);
+    for (const std::string& bytes : {head, "\r\n" + head}) {
+        for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
+            const ParsedResponse parsed = parse_response(bytes, asker, cut);
+            ASSERT_EQ(parsed.size, bytes.size()) << cut;
+            EXPECT_EQ(parsed.head.text(), text) << cut;
+        }
     }
 }
 
