@@ -10,8 +10,9 @@ namespace {
 /// TGI names the adapter inside "parameters".
 std::uint64_t inner_adapter(const JsonValue& parameters, const StringTape& tape) {
     std::uint64_t hash = 0;
+    if (!parameters.is_object()) return hash;
     JsonCursor cursor(parameters, tape);
-    if (!cursor.enter_object()) return hash;
+    cursor.enter_object();
     while (cursor.next_field()) {
         const bool is_adapter = cursor.key() == "adapter_id";
         const JsonValue value = cursor.take();

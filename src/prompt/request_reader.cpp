@@ -75,8 +75,9 @@ std::uint32_t answers_per_prompt(const RequestFields& fields, const StringTape& 
     std::uint32_t answers =
         std::max(count_of(fields[Field::N], 1), count_of(fields[Field::BestOf], 1));
     for (const Field field : {Field::Parameters, Field::SamplingParams}) {
+        if (!fields[field].is_object()) continue;
         JsonCursor cursor(fields[field], tape);
-        if (!cursor.enter_object()) continue;
+        cursor.enter_object();
         while (cursor.next_field()) {
             const bool counts = cursor.key() == "n" || cursor.key() == "best_of";
             const JsonValue value = cursor.take();
@@ -156,9 +157,11 @@ class RequestReader::State {
         const JsonValue& model = fields_[Field::Model];
         if (!model.is_string()) return;
         // Six bytes of a string give at least one decoded byte.
-        char decoded[kMaxModelLength * 6];
-        const std::string_view near = model.text().substr(0, sizeof decoded);
-        facts_.model = decode_text(near, decoded).substr(0, kMaxModelLength);
+        constexpr std::size_t kMaxEncoded = kMaxModelLength * 6;
+        std::string_view name = model.text().substr(0, kMaxEncoded);
+        char decoded[kMaxEncoded];
+        if (name.find('\\') != std::string_view::npos) name = decode_text(name, decoded);
+        facts_.model = name.substr(0, kMaxModelLength);
     }
 
     void read_fixed_prefix(std::string_view body, std::string_view prefix_id) {

@@ -10,6 +10,8 @@ namespace prefix_router::prompt {
 /// blocks of 1 KB.
 class TextHash {
   public:
+    static constexpr std::size_t kBlock = 1024;  ///< shorter texts are hashed at once
+
     void start(std::uint64_t seed) {
         hash_ = seed;
         fill_ = 0;
@@ -18,7 +20,6 @@ class TextHash {
     std::uint64_t digest() const;
 
   private:
-    static constexpr std::size_t kBlock = 1024;
     std::uint64_t hash_ = 0;
     std::size_t fill_ = 0;
     std::array<char, kBlock> buffer_;
