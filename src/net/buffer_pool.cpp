@@ -16,12 +16,20 @@ bool MemoryBudget::try_take(std::size_t bytes) {
     return true;
 }
 
+bool MemoryBudget::try_claim_kept_back() {
+    return has_part_kept_back_ && !is_claimed_.exchange(true, std::memory_order_relaxed);
+}
+
 bool MemoryShare::grow_to(std::size_t bytes) {
     if (bytes <= taken_) {
         return true;
     }
     if (!budget_->try_take(bytes - taken_)) {
-        return false;
+        uses_kept_back_ = uses_kept_back_ || budget_->try_claim_kept_back();
+        if (!uses_kept_back_) {
+            return false;
+        }
+        budget_->take(bytes - taken_);
     }
     taken_ = bytes;
     return true;
@@ -30,6 +38,9 @@ bool MemoryShare::grow_to(std::size_t bytes) {
 void MemoryShare::release() {
     if (taken_ != 0) {
         budget_->give_back(std::exchange(taken_, 0));
+    }
+    if (std::exchange(uses_kept_back_, false)) {
+        budget_->return_kept_back();
     }
 }
 

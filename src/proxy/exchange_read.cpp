@@ -92,11 +92,10 @@ bool Exchange::has_whole_body() const {
 
 /// Takes memory from the budget for `bytes` more of the body.
 bool Exchange::reserve_body_memory(std::size_t bytes) {
-    std::size_t wanted = body_size_ + std::max(bytes, kBudgetStep);
-    if (head_.framing() == http::Framing::Length) {
-        wanted = std::min(wanted, static_cast<std::size_t>(head_.content_length()));
-    }
-    return memory_.grow_to(wanted);
+    const std::size_t most = head_.framing() == http::Framing::Length
+                                 ? static_cast<std::size_t>(head_.content_length())
+                                 : context_.services.config.limits.body_bytes;
+    return memory_.grow_to(std::min(most, body_size_ + std::max(bytes, kBudgetStep)));
 }
 
 /// Moves the body's part of `bytes` into the body, and keeps what follows it for later.
@@ -149,7 +148,10 @@ net::Task<void> Exchange::read_body() {
     std::size_t progress = body_size_;
     while (!failure_ && !has_whole_body()) {
         if (!reserve_body_memory(client_->received.size())) {
+            client_->disarm();  // it is not the client that is slow
             co_await wait_for_memory();
+            client_->arm(context_.services.config.timeouts.request_body,
+                         ErrorKind::RequestBodyTimeout);
             continue;
         }
         if (!client_->received.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "prefix_router/base/clock.hpp"
@@ -25,7 +26,9 @@ struct Services {
           trace(around.trace),
           clock(around.clock),
           speed_up(around.speed_up),
-          memory(config.limits.buffered_bytes),
+          // Where a body may be as large as all together, half of it is kept back and exceeded.
+          memory(config.limits.buffered_bytes,
+                 std::min(config.limits.body_bytes, config.limits.buffered_bytes / 2)),
           connections{connection_limit(config.limits.connections), {}},
           retry_budget(config.retry.budget) {}
 

@@ -1,6 +1,7 @@
 // What the router holds at a time is bounded: bodies in memory, connections.
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "integration/support/router_test.hpp"
@@ -56,6 +57,28 @@ TEST_F(Limits, ABodyThatFindsNoMemoryInTimeIsRefusedAndTheOthersAreNot) {
     EXPECT_EQ(third.read().status(), 200U);
     ASSERT_TRUE(first.send("x"));
     EXPECT_EQ(first.read().status(), 200U);
+}
+
+TEST_F(Limits, HalfReadBodiesThatHoldAllMemoryAreCompletedOneByOne) {
+    config.limits.buffered_bytes = 8 * kMiB;
+    config.limits.body_bytes = 4 * kMiB;
+    start({backend.url()});
+    std::vector<std::unique_ptr<TestClient>> clients;
+    for (int i = 0; i < 7; ++i) {
+        clients.push_back(std::make_unique<TestClient>(port()));
+        ASSERT_TRUE(clients.back()->send(head(3 * kMiB) + std::string(kMiB, 'x')));
+    }
+    ASSERT_TRUE(wait_until([&] { return metric("buffered_bytes") >= 4 * kMiB - 256 * 1024; }));
+    std::vector<std::thread> senders;
+    for (const auto& client : clients) {
+        senders.emplace_back([&client] { client->send(std::string(2 * kMiB, 'x')); });
+    }
+    for (const auto& client : clients) {
+        EXPECT_EQ(client->read().status(), 200U);
+    }
+    for (std::thread& sender : senders) {
+        sender.join();
+    }
 }
 
 TEST_F(Limits, AnAnnouncedBodyTakesNoMemoryUntilItComes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -8,18 +9,27 @@
 
 namespace prefix_router::net {
 
-/// The bytes that all threads together may hold in bodies (limits.buffered_bytes). Thread-safe.
+/// The bytes that all threads together may hold in bodies (limits.buffered_bytes). Bodies take
+/// them as they come, so many half-read ones could hold all of it and none be completed: a part of
+/// the size of the largest body is kept back for one at a time. Thread-safe.
 class MemoryBudget {
   public:
-    explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
+    explicit MemoryBudget(std::size_t limit, std::size_t kept_back = 0)
+        : limit_(limit - std::min(kept_back, limit)), has_part_kept_back_(kept_back > 0) {}
 
     /// Takes `bytes` if they fit.
     bool try_take(std::size_t bytes);
+    /// The part kept back, for whoever gets true: take() does not ask then.
+    bool try_claim_kept_back();
+    void return_kept_back() { is_claimed_.store(false, std::memory_order_relaxed); }
+    void take(std::size_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
     void give_back(std::size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
     std::size_t used() const { return used_.load(std::memory_order_relaxed); }
 
   private:
-    std::size_t limit_;
+    std::size_t limit_;  // without the part kept back
+    bool has_part_kept_back_;
+    std::atomic<bool> is_claimed_{false};
     std::atomic<std::size_t> used_{0};
 };
 
@@ -38,6 +48,7 @@ class MemoryShare {
   private:
     MemoryBudget* budget_;
     std::size_t taken_ = 0;
+    bool uses_kept_back_ = false;
 };
 
 class BufferPool;

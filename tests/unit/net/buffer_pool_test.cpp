@@ -67,5 +67,24 @@ TEST(MemoryShare, GrowsByTheDifferenceAndGivesAllBack) {
     EXPECT_EQ(budget.used(), 0U);
 }
 
+TEST(MemoryShare, OneAtATimeMayUseThePartKeptBackAndThenFinishes) {
+    MemoryBudget budget(100, 50);
+    MemoryShare one(budget);
+    MemoryShare two(budget);
+    EXPECT_TRUE(one.grow_to(25));
+    EXPECT_TRUE(two.grow_to(25));
+    EXPECT_TRUE(one.grow_to(30));
+    EXPECT_FALSE(two.grow_to(30));
+    EXPECT_TRUE(one.grow_to(50));
+    EXPECT_LE(budget.used(), 100U);
+    one.release();
+    EXPECT_TRUE(two.grow_to(50));
+    MemoryShare three(budget);
+    EXPECT_TRUE(three.grow_to(50)) << "the part kept back was returned";
+    two.release();
+    three.release();
+    EXPECT_EQ(budget.used(), 0U);
+}
+
 }  // namespace
 }  // namespace prefix_router::net
