@@ -33,11 +33,14 @@ void AnswerWriter::add(std::string_view canonical) {
 }
 
 void AnswerWriter::add_text(std::string_view canonical) {
-    switch (think_.feed(canonical)) {
+    if (stopped_) return;
+    std::string_view rest = canonical;
+    switch (think_.feed(rest)) {
         case ThinkWatch::Seen::Nothing:
             add(canonical);
             break;
         case ThinkWatch::Seen::Opening:  // what came before stays in the history
+            add(canonical.substr(0, canonical.size() - rest.size() - 1));
             stopped_ = true;
             break;
         case ThinkWatch::Seen::Closing:  // all before was reasoning

@@ -10,18 +10,20 @@ class ThinkWatch {
   public:
     enum class Seen : std::uint8_t { Nothing, Opening, Closing };
 
-    Seen feed(std::string_view text) {
+    /// Takes text off the front: all, or up to the end of a tag. Fed no more once one was seen.
+    Seen feed(std::string_view& text) {
         while (!text.empty()) {
             if (matched_ == 0) {
                 const std::size_t at = text.find('<');
-                if (at == std::string_view::npos) return Seen::Nothing;
+                if (at == std::string_view::npos) break;
                 text.remove_prefix(at);
                 is_closing_ = false;
             }
             const Seen seen = step(text.front());
-            if (seen != Seen::Nothing) return seen;
             text.remove_prefix(1);
+            if (seen != Seen::Nothing) return seen;
         }
+        text = {};
         return Seen::Nothing;
     }
 

@@ -89,6 +89,18 @@ TEST(AnswerStream, OfCrlfEventsIsReadLikeSingleBytes) {
     expect_like_single_bytes(request, stream + kStop);
 }
 
+TEST(AnswerStream, KeepsTheBlocksBeforeThinkHoweverItIsCut) {
+    const RequestFacts request = request_of(Dialect::OpenAiChat);
+    const std::string before = words(3, 200);
+    const std::string nuls(300, '\0');
+    for (const std::string& text : {before + "<think>hm</think>", before + "<think>" + nuls,
+                                    before + "</think>" + nuls, before + "<think"})
+        expect_like_single_bytes(request, text_event(text) + text_event("</think>") + kStop);
+    EXPECT_FALSE(read_answer(request, Format::ServerSentEvents,
+                             text_event(before + "<think>hm</think>") + kStop)
+                     .hashes.empty());
+}
+
 TEST(AnswerStream, OfRandomEventsIsReadLikeSingleBytes) {
     std::mt19937 random(5);
     const std::vector<std::pair<Dialect, std::vector<std::string>>> kinds = {
