@@ -21,11 +21,15 @@ def series(text):
     return found
 
 
+def backends(setting):
+    return json.loads(fetch("http://127.0.0.1:%d/backends" % setting.admin_port))["backends"]
+
+
 class Watch:
     """Reads /backends of the admin listener now and then while the load runs: believed capacity and rates over time."""
 
     def __init__(self, setting):
-        self.url = "http://127.0.0.1:%d" % setting.admin_port
+        self.setting = setting
         self.speed_up = setting.speed_up
         self.rows = []
         self.ended = threading.Event()
@@ -36,11 +40,11 @@ class Watch:
     def run(self):
         while not self.ended.wait(1.0):
             try:
-                state = json.loads(fetch(self.url + "/backends"))
+                state = backends(self.setting)
             except OSError:
                 continue
             now = (time.monotonic() - self.begun) * self.speed_up
-            for backend in state["backends"]:
+            for backend in state:
                 self.rows.append({"at_s": round(now, 1), "backend": backend["id"], "url": backend["url"],
                                   "capacity_tokens": backend["capacity_tokens"], "overhead_s": backend["overhead_s"],
                                   "prefill_tokens_per_s": backend["prefill_tokens_per_s"],
@@ -49,7 +53,7 @@ class Watch:
     def end(self):
         self.ended.set()
         self.thread.join()
-        return fetch(self.url + "/metrics")
+        return fetch("http://127.0.0.1:%d/metrics" % self.setting.admin_port)
 
 
 def summary(metrics_text, access_log, speed_up):
