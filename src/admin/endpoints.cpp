@@ -45,11 +45,14 @@ json backend_json(const proxy::BackendState& state) {
         {"prefill_tokens_per_s", belief.prefill_tokens_per_s},
         {"speed_factor", belief.speed_factor},
         {"lanes", belief.lanes},
+        {"prefill_utilization", belief.work},
+        {"foreign_requests", belief.foreign},
         {"reported",
          {{"capacity_tokens", or_null(state.scraped.capacity)},
           {"running", or_null(state.scraped.running)},
           {"waiting", or_null(state.scraped.waiting)},
-          {"kv_usage", or_null(state.scraped.kv_usage)}}},
+          {"kv_usage", or_null(state.scraped.kv_usage)},
+          {"step_tokens", or_null(state.scraped.step)}}},
     };
 }
 

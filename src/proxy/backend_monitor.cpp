@@ -155,40 +155,48 @@ net::Task<void> BackendMonitor::scrape() {
         engine_ = exposition.engine;
         load_ = exposition.load;
     }
-    if (!load_.capacity && !backend()->spec.capacity_tokens) {
-        if (scrapes_ % kRareScrape == 0) {
-            co_await ask_capacity();
-        }
-        load_.capacity = asked_capacity_;
+    if (scrapes_ % kRareScrape == 0) {
+        co_await ask_facts();
+    }
+    if (!backend()->spec.capacity_tokens && !load_.capacity) {
+        load_.capacity = asked_.capacity;
+    }
+    if (!load_.step) {
+        load_.step = asked_.step;
     }
     services_.desk.scraped(backend()->slot, load_);
 }
 
-/// For engines that do not tell their capacity in /metrics.
-net::Task<void> BackendMonitor::ask_capacity() {
-    asked_capacity_.reset();
+/// What engines do not tell in /metrics.
+net::Task<void> BackendMonitor::ask_facts() {
+    const bool wants_capacity = !load_.capacity && !backend()->spec.capacity_tokens;
+    asked_ = EngineFacts();
     if (engine_ == Engine::SgLang) {
         const auto answer = co_await scraper_.get("/get_server_info", kScrapeTimeout);
         if (answer && is_good(answer->status)) {
-            asked_capacity_ = read_sglang_capacity(answer->body);
+            asked_ = read_sglang_facts(answer->body);
         }
-    } else if (engine_ == Engine::LlamaCpp || engine_ == Engine::Unknown) {
-        for (const std::string_view path : kLlamaCppInfo) {
-            const auto answer = co_await scraper_.get(path, kScrapeTimeout);
-            if (answer && is_good(answer->status)) {
-                asked_capacity_ = read_llamacpp_capacity(answer->body);
-            }
-            if (asked_capacity_) {
-                break;
-            }
-        }
+    } else if (wants_capacity && (engine_ == Engine::LlamaCpp || engine_ == Engine::Unknown)) {
+        co_await ask_llamacpp();
     }
-    if (!asked_capacity_ && !has_warned_of_capacity_ && !scraper_.is_stopped()) {
+    if (wants_capacity && !asked_.capacity && !has_warned_of_capacity_ && !scraper_.is_stopped()) {
         has_warned_of_capacity_ = true;
         spdlog::warn(
             "backend {} does not tell its KV cache capacity: it is learned from cached tokens in "
             "answers, or set capacity_tokens",
             backend()->spec.id);
+    }
+}
+
+net::Task<void> BackendMonitor::ask_llamacpp() {
+    for (const std::string_view path : kLlamaCppInfo) {
+        const auto answer = co_await scraper_.get(path, kScrapeTimeout);
+        if (answer && is_good(answer->status)) {
+            asked_.capacity = read_llamacpp_capacity(answer->body);
+        }
+        if (asked_.capacity) {
+            co_return;
+        }
     }
 }
 

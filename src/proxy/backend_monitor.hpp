@@ -37,7 +37,8 @@ class BackendMonitor {
     net::Task<void> scrape_forever();
     net::Task<void> scrape();
     net::Task<void> scrape_models();
-    net::Task<void> ask_capacity();
+    net::Task<void> ask_facts();
+    net::Task<void> ask_llamacpp();
     void tell_health(bool is_alive, std::string_view why);
 
     net::Worker& worker_;
@@ -53,7 +54,7 @@ class BackendMonitor {
 
     Engine engine_ = Engine::Unknown;
     pool::ScrapedLoad load_;
-    std::optional<Tokens> asked_capacity_;  // from an endpoint other than /metrics
+    EngineFacts asked_;  // from endpoints other than /metrics
     unsigned scrapes_ = 0;
     bool has_warned_of_capacity_ = false;
 };

@@ -77,6 +77,9 @@ void Exchange::settle_ticket() {
         outcome.reported_cached = static_cast<Tokens>(*facts.usage.cached_tokens);
         reported_cached_ = outcome.reported_cached;
         metrics.reported_cached_tokens.Increment(static_cast<double>(*outcome.reported_cached));
+        const Tokens expected = placement_.decision.expected_cached;
+        metrics.cached_tokens_error.Observe(
+            static_cast<double>(expected - *outcome.reported_cached));
         metrics.reported_prompt_tokens.Increment(
             static_cast<double>(outcome.reported_prompt.value_or(0)));
     }

@@ -1,5 +1,6 @@
 #include "prefix_router/proxy/metrics.hpp"
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,9 @@ namespace {
 
 using metrics::Registry;
 
+constexpr std::array kTokenErrorBuckets{-65536.0, -16384.0, -4096.0, -1024.0, -256.0,
+                                        -64.0,    -1.0,     0.0,     64.0,    256.0,
+                                        1024.0,   4096.0,   16384.0, 65536.0};
 constexpr const char* kRetriesHelp = "Attempts repeated, by cause";
 
 prometheus::Counter& retries(Registry& registry, const char* cause) {
@@ -36,6 +40,11 @@ Metrics::Metrics(Registry& registry)
           "reported_prompt_tokens_total", "Prompt tokens of answers that report cached tokens")),
       reported_cached_tokens(registry.counter("reported_cached_tokens_total",
                                               "Cached tokens as reported by the engines")),
+      cached_tokens_error(registry.histogram("cached_tokens_error",
+                                             "Cached tokens expected minus reported, per answer "
+                                             "that reports them: negative where more "
+                                             "was cached than believed",
+                                             kTokenErrorBuckets)),
       first_token_seconds(registry.histogram(
           "time_to_first_token_seconds",
           "From the request's last body byte to the answer's first token, held time included",
@@ -63,6 +72,9 @@ Metrics::Metrics(Registry& registry)
       buffered_bytes(registry.gauge("buffered_bytes", "Request bodies in memory, bytes")),
       map_entries(registry.gauge("prefix_map_blocks", "Block copies in the prefix map")),
       map_bytes(registry.gauge("prefix_map_bytes", "Memory of the prefix map, bytes")),
+      busiest_share(registry.gauge(
+          "busiest_backend_share",
+          "Share of the prefill work sent in the last minute that went to the busiest backend")),
       panic(registry.gauge("panic", "1 while no backend is usable and requests are sent anyway")),
       access_log_dropped(registry.counter("access_log_dropped_lines_total",
                                           "Access log lines dropped: the sink is too slow")),
@@ -118,6 +130,15 @@ std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const st
         registry_.gauge("backend_backlog_seconds", "Prefill backlog believed there", labels),
         registry_.gauge("backend_capacity_tokens", "KV-cache capacity believed, tokens", labels),
         registry_.gauge("backend_resident_tokens", "Tokens believed cached", labels),
+        registry_.gauge("backend_prefill_tokens_per_second",
+                        "Prefill rate learned, at the start of a prompt", labels),
+        registry_.gauge("backend_prefill_overhead_seconds",
+                        "Time to first token beyond the prefill, learned", labels),
+        registry_.gauge("backend_lanes", "Prefills believed to be computed side by side", labels),
+        registry_.gauge("backend_prefill_utilization",
+                        "Expected prefill sent in the last minute, seconds per second", labels),
+        registry_.gauge("backend_foreign_requests",
+                        "Requests there that did not come through this router", labels),
         registry_.gauge("backend_running", "Requests running, as the engine reports", labels),
         registry_.gauge("backend_waiting", "Requests waiting, as the engine reports", labels)});
     return made;

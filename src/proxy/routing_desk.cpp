@@ -1,11 +1,14 @@
 #include "prefix_router/proxy/routing_desk.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <prometheus/gauge.h>
 
 namespace prefix_router::proxy {
 namespace {
+
+constexpr double kNoWork = 1e-6;  // seconds per second: nothing was sent for a quarter of an hour
 
 routing::Router::Options router_options(const config::Config& config, std::size_t kept_decisions) {
     routing::Router::Options options;
@@ -184,6 +187,8 @@ std::vector<routing::ExplainedDecision> RoutingDesk::decisions(std::size_t limit
 void RoutingDesk::publish() {
     const std::lock_guard lock(mutex_);
     const TimePoint now = clock_.now();
+    double work = 0;
+    double most_work = 0;
     for (const BackendSlot slot : pool_.slots()) {
         const pool::Backend& backend = *pool_.find(slot);
         const routing::BackendBelief belief = router_.belief(slot, now);
@@ -193,9 +198,17 @@ void RoutingDesk::publish() {
         series.backlog_seconds.Set(belief.backlog);
         series.capacity_tokens.Set(static_cast<double>(belief.capacity));
         series.resident_tokens.Set(static_cast<double>(belief.resident));
+        series.prefill_rate.Set(belief.prefill_tokens_per_s);
+        series.prefill_overhead.Set(belief.overhead);
+        series.lanes.Set(belief.lanes);
+        series.work.Set(belief.work);
+        series.foreign.Set(belief.foreign);
+        work += belief.work;
+        most_work = std::max(most_work, belief.work);
         series.running.Set(backend.scraped.running.value_or(0));
         series.waiting.Set(backend.scraped.waiting.value_or(0));
     }
+    metrics_.busiest_share.Set(work > kNoWork ? most_work / work : 0);
     metrics_.panic.Set(!pool_.slots().empty() && !pool_.has_usable(now) ? 1 : 0);
     metrics_.map_entries.Set(static_cast<double>(map_.entries()));
     metrics_.map_bytes.Set(static_cast<double>(map_.memory_bytes()));

@@ -133,7 +133,31 @@ bool is_usage(std::string_view name) {
            name == "sglang:token_usage" || name == "llamacpp:kv_cache_usage_ratio";
 }
 
-void take(const Sample& sample, Exposition& out) {
+/// Finds the largest bucket with a sample in vLLM's histogram of tokens per engine step. Buckets
+/// are cumulative and come in ascending order, one engine after the other.
+class StepReader {
+  public:
+    void take(const Sample& sample, pool::ScrapedLoad& load) {
+        const auto limit = label_number(sample.labels, "le");
+        if (!limit) {
+            return;  // +Inf
+        }
+        if (*limit <= last_limit_) {
+            below_ = 0;
+        }
+        if (sample.value > below_ && *limit >= 1 && *limit < 1e9) {
+            load.step = std::max(load.step.value_or(0), static_cast<Tokens>(*limit));
+        }
+        below_ = sample.value;
+        last_limit_ = *limit;
+    }
+
+  private:
+    double last_limit_ = 0;
+    double below_ = 0;
+};
+
+void take(const Sample& sample, StepReader& steps, Exposition& out) {
     pool::ScrapedLoad& load = out.load;
     if (const Engine engine = engine_of(sample.name); engine != Engine::Unknown) {
         out.engine = engine;
@@ -146,6 +170,8 @@ void take(const Sample& sample, Exposition& out) {
         load.kv_usage = std::max(load.kv_usage.value_or(0), sample.value);
     } else if (sample.name == "vllm:cache_config_info") {
         add_capacity(vllm_capacity(sample.labels), load);
+    } else if (sample.name == "vllm:iteration_tokens_total_bucket") {
+        steps.take(sample, load);
     } else if (sample.name == "sglang:max_total_num_tokens") {
         add_capacity(sample.value, load);
     }
@@ -164,6 +190,7 @@ std::optional<Tokens> positive(const json& object, const char* name) {
 
 Exposition read_exposition(std::string_view text) {
     Exposition out;
+    StepReader steps;
     while (!text.empty()) {
         const auto end = text.find('\n');
         auto line = text.substr(0, end);
@@ -171,7 +198,7 @@ Exposition read_exposition(std::string_view text) {
             line.remove_suffix(1);
         }
         if (const auto sample = read_sample(line)) {
-            take(*sample, out);
+            take(*sample, steps, out);
         }
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
@@ -199,12 +226,12 @@ std::vector<std::string> read_models(std::string_view text) {
     return names;
 }
 
-std::optional<Tokens> read_sglang_capacity(std::string_view text) {
+EngineFacts read_sglang_facts(std::string_view text) {
     const json document = json::parse(text, nullptr, false);
     if (!document.is_object()) {
-        return std::nullopt;
+        return {};
     }
-    return positive(document, "max_total_num_tokens");
+    return {positive(document, "max_total_num_tokens"), positive(document, "chunked_prefill_size")};
 }
 
 std::optional<Tokens> read_llamacpp_capacity(std::string_view text) {

@@ -20,16 +20,23 @@ struct Exposition {
 
 /// Reads an engine's Prometheus text: queue lengths, KV usage and, where it is told (vLLM, SGLang),
 /// the KV capacity in tokens. Series of several ranks of one server add up; usage is their highest.
+/// One step's tokens are the largest that vLLM's histogram of them has seen: no endpoint tells
+/// max_num_batched_tokens, and before such a step there was no prefill to batch with.
 /// Any bytes are accepted; what is not understood is skipped.
 Exposition read_exposition(std::string_view text);
 
 /// The model names of a /v1/models answer, adapters included; at most 1,000 of at most 256 bytes.
 std::vector<std::string> read_models(std::string_view json);
 
-/// The KV capacity in tokens from SGLang's /get_server_info: max_total_num_tokens.
-std::optional<Tokens> read_sglang_capacity(std::string_view json);
+struct EngineFacts {
+    std::optional<Tokens> capacity;  ///< KV tokens
+    std::optional<Tokens> step;      ///< most tokens of one engine step
+};
+/// From SGLang's /get_server_info: max_total_num_tokens, chunked_prefill_size (-1: not chunked).
+EngineFacts read_sglang_facts(std::string_view json);
 
-/// The same from llama.cpp's /props (context of one slot times slots) or /slots (their sum).
+/// The KV capacity in tokens from llama.cpp's /props (context of one slot times slots) or /slots
+/// (their sum).
 std::optional<Tokens> read_llamacpp_capacity(std::string_view json);
 
 }  // namespace prefix_router::proxy

@@ -53,13 +53,16 @@ void Router::Core::backend_removed(BackendSlot slot) {
     }
 }
 
-void Router::Core::backend_scraped(BackendSlot slot) {
-    const auto capacity = pool_.find(slot)->scraped.capacity;
+void Router::Core::backend_scraped(BackendSlot slot, TimePoint now) {
+    begin(now);
+    const pool::Backend& backend = *pool_.find(slot);
+    const auto capacity = backend.scraped.capacity;
     BackendState& state = fleet_.at(slot);
     if (capacity && *capacity > 0 && *capacity != state.scraped_capacity) {
         state.scraped_capacity = *capacity;
         start_capacity(slot, state, *capacity);
     }
+    state.foreign.scraped(backend.scraped, backend.in_flight, state.awaiting, now_);
 }
 
 void Router::Core::backend_returned(BackendSlot slot) {
@@ -91,6 +94,8 @@ BackendBelief Router::Core::belief(BackendSlot slot, TimePoint now) const {
     belief.capacity_is_learned = state.capacity.is_learned();
     belief.resident = map_.resident(slot);
     belief.lanes = state.backlog.lanes();
+    belief.work = state.work.at(to_seconds(now.time_since_epoch()));
+    belief.foreign = state.foreign.total(to_seconds(now.time_since_epoch()));
     const ModelId model = backend->models.empty() ? kUnknownModel : backend->models.front();
     if (const ModelState* learned = fleet_.find_model(model)) {
         belief.overhead = learned->prefill.overhead();

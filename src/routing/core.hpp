@@ -29,7 +29,7 @@ class Router::Core {
 
     void backend_added(BackendSlot slot);
     void backend_removed(BackendSlot slot);
-    void backend_scraped(BackendSlot slot);
+    void backend_scraped(BackendSlot slot, TimePoint now);
     void backend_returned(BackendSlot slot);
 
     const Decision& admit(Ticket& ticket, TimePoint now);
@@ -64,6 +64,8 @@ class Router::Core {
     void pick_panic(const Record& record);
     void choose_and_send(Ticket& ticket);
     void send(Ticket& ticket, Choice choice);
+    static void count_awaiting(const Record& record, BackendState& state);
+    static void discount_awaiting(const Record& record, BackendState& state);
     void reserve(Record& record, pool::Backend& backend, BackendState& state);
     void note_companions(Record& record, Backlog& backlog);
     const Decision& refuse(Ticket& ticket);
@@ -72,12 +74,13 @@ class Router::Core {
     bool may_hold() const;
     const Decision& admit_or_hold(Ticket& ticket);
     void hold(Ticket& ticket, BackendSlot wants, Seconds own);
-    bool is_open(BackendSlot slot);
+    bool is_open(BackendSlot slot, ModelId model);
+    Seconds theta(BackendSlot slot, ModelId model) const;
     void pump(std::optional<BackendSlot> changed);
     std::optional<BackendSlot> pump_once(std::optional<BackendSlot> changed);
     void gather_held(const Record& record);
     Choice choose_held(const Record& record, std::optional<BackendSlot> changed);
-    bool may_go(const Choice& choice);
+    bool may_go(const Choice& choice, ModelId model);
     void release(Record& record, const Choice& choice);
     void release_refused(Record& record);
 

@@ -141,12 +141,14 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     record.phase = Record::Phase::Prefill;
     record.sent = now_;
     record.first = 0;
-    state.unserved += record.prompt_tokens;
+    count_awaiting(record, state);
     if (!record.is_counted) {
         record.is_counted = true;
         model.arrivals.add(1, now_);
         model.work.add(record.service, now_);
+        model.mean_prefill = model.work.at(now_) / model.arrivals.at(now_);
     }
+    state.work.add(record.service, now_);
     if (is_trial_) {
         record.is_trial = true;
         backend.health.begin_trial(at_);
@@ -155,6 +157,7 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     state.backlog.push(record, now_);
     state.backlog_changed(now_);
     backend.in_flight += ask.sequences;
+    state.foreign.sent(backend.in_flight, state.awaiting);
     if (ask.key.empty()) {
         return;
     }
@@ -164,6 +167,16 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     }
     map_.touch(record.chain(), record.backend);
     map_.pin(record.chain(), record.backend);
+}
+
+void Router::Core::count_awaiting(const Record& record, BackendState& state) {
+    state.awaiting_tokens += record.prompt_tokens;
+    state.awaiting += record.ticket->ask().sequences;
+}
+
+void Router::Core::discount_awaiting(const Record& record, BackendState& state) {
+    state.awaiting_tokens -= record.prompt_tokens;
+    state.awaiting -= record.ticket->ask().sequences;
 }
 
 // A first-byte time tells the prefill time of a request only if it was alone in prefill: on engines

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t kConsidered = 48;     // held requests that choose anew at an event
 constexpr Seconds kFullChoiceEvery = 0.05;  // among all backends; in between, the changed one
+constexpr Seconds kLongestStep = 2;         // a rate learned wrong must not switch the queue off
 
 }  // namespace
 
@@ -26,7 +27,8 @@ const Decision& Router::Core::admit_or_hold(Ticket& ticket) {
     }
     const Choice choice = adaptive_->decide(asked);
     const Seconds own = adaptive_->chosen().own;
-    if (own <= queue_.rules().small || (queue_.size() == 0 && is_open(choice.backend))) {
+    if (own <= queue_.rules().small ||
+        (queue_.size() == 0 && is_open(choice.backend, ticket.ask().model))) {
         send(ticket, choice);
     } else if (queue_.is_full()) {
         return refuse(ticket);
@@ -48,10 +50,23 @@ void Router::Core::hold(Ticket& ticket, BackendSlot wants, Seconds own) {
     queue_.insert(record);
 }
 
-bool Router::Core::is_open(BackendSlot slot) {
+bool Router::Core::is_open(BackendSlot slot, ModelId model) {
     BackendState& state = fleet_.at(slot);
     state.settle(now_);
-    return state.backlog.wait(now_) <= queue_.rules().theta || state.has_free_lane();
+    return state.backlog.wait(now_) <= theta(slot, model) || state.has_free_lane();
+}
+
+// An engine that batches the prefills of one step must not run dry while it computes that step.
+// vLLM and SGLang tell its size; llama.cpp and TGI do not, there it is 0.3 s.
+Seconds Router::Core::theta(BackendSlot slot, ModelId model) const {
+    const HoldQueue::Rules& rules = queue_.rules();
+    const Tokens step = pool_.find(slot)->scraped.step.value_or(0);
+    const ModelState* learned = fleet_.find_model(model);
+    if (!rules.is_auto || step <= 0 || learned == nullptr || !learned->prefill.is_calibrated()) {
+        return rules.theta;
+    }
+    const Seconds computed = learned->prefill.estimate(slot, step, step);
+    return std::clamp(computed - learned->prefill.overhead(), rules.theta, kLongestStep);
 }
 
 // An event changes one backend, so held requests weigh only that one against their last choice; a
@@ -89,7 +104,7 @@ std::optional<BackendSlot> Router::Core::pump_once(std::optional<BackendSlot> ch
         }
         const Choice choice = choose_held(record, changed);
         const Seconds own = adaptive_->chosen().own;
-        if (may_go(choice)) {
+        if (may_go(choice, record.ticket->ask().model)) {
             release(record, choice);
             return choice.backend;
         }
@@ -122,15 +137,15 @@ Choice Router::Core::choose_held(const Record& record, std::optional<BackendSlot
             pair_.insert(*changed < record.wants ? pair_.begin() : pair_.end(), *changed);
         }
         const Choice choice = adaptive_->choose(asked, pair_);
-        if (!may_go(choice)) {
+        if (!may_go(choice, asked.model)) {
             return choice;
         }
     }
     return adaptive_->choose(asked, candidates_);
 }
 
-bool Router::Core::may_go(const Choice& choice) {
-    return adaptive_->chosen().own <= queue_.rules().small || is_open(choice.backend);
+bool Router::Core::may_go(const Choice& choice, ModelId model) {
+    return adaptive_->chosen().own <= queue_.rules().small || is_open(choice.backend, model);
 }
 
 void Router::Core::release(Record& record, const Choice& choice) {

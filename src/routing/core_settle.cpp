@@ -26,7 +26,7 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
     }
     record.phase = Record::Phase::Decode;
     BackendState& state = fleet_.at(record.backend);
-    state.unserved -= record.prompt_tokens;
+    discount_awaiting(record, state);
     state.settle(now_);
     record.first = record.place == Backlog::Entry::Place::Watched ? record.served() : now_;
     const PrefillModel& prefill = fleet_.model(ticket.ask().model).prefill;
@@ -39,7 +39,7 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
     state.backlog_changed(now_);
     // Requests past their first byte are in its memory, all at once.
     if (options_.learn_capacity &&
-        state.capacity.holds_at_least(map_.pinned(record.backend) - state.unserved)) {
+        state.capacity.holds_at_least(map_.pinned(record.backend) - state.awaiting_tokens)) {
         map_.set_capacity(record.backend, state.capacity.believed());
     }
     pump(record.backend);
@@ -78,7 +78,7 @@ void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
     BackendState& state = fleet_.at(record.backend);
     pool::Backend& backend = *pool_.find(record.backend);
     if (record.phase == Record::Phase::Prefill) {
-        state.unserved -= record.prompt_tokens;
+        discount_awaiting(record, state);
     }
     if (record.place != Backlog::Entry::Place::None) {
         state.settle(now_);

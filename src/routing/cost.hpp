@@ -23,7 +23,7 @@ struct CostInputs {
     Seconds decode = 0;      ///< mean time from first byte to end
     /// KV memory, where it is known for sure; nullopt: no wait for it is expected.
     std::optional<Tokens> room;
-    std::uint32_t in_flight = 0;
+    double in_flight = 0;
 };
 
 /// The cost in seconds, term by term:

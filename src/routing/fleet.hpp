@@ -10,6 +10,7 @@
 #include "routing/backlog.hpp"
 #include "routing/learning/answer_times.hpp"
 #include "routing/learning/capacity_learner.hpp"
+#include "routing/learning/foreign_load.hpp"
 #include "routing/learning/lane_learner.hpp"
 #include "routing/learning/prefill_model.hpp"
 #include "routing/learning/rate_average.hpp"
@@ -24,11 +25,14 @@ struct BackendState {
     LaneLearner lanes;
     CapacityLearner capacity;
     FlushDetector flush;
+    ForeignLoad foreign;
+    RateAverage work;  ///< expected prefill sent there, seconds per second
     EngineBlock engine_block;
     bool has_fixed_lanes = false;
     bool has_reported_cached = false;
     Tokens scraped_capacity = 0;     ///< the last one seen
-    Tokens unserved = 0;             ///< prompt tokens of requests whose first byte has not come
+    Tokens awaiting_tokens = 0;      ///< prompts of requests sent whose first byte has not come
+    std::uint32_t awaiting = 0;      ///< their sequences
     std::uint32_t seen_returns = 0;  ///< pool::Health::returns() already acted on
 
     /// Takes non-streaming answers' prefills as done whose expected time is over.
@@ -46,7 +50,8 @@ struct ModelState {
     TokenRatio ratio;
     RateAverage arrivals;
     RateAverage work;
-    Seconds decode = 5.0;  ///< mean time from first byte to end
+    Seconds decode = 5.0;      ///< mean time from first byte to end
+    Seconds mean_prefill = 0;  ///< of a request where it was sent
     AnswerTimes answers;
 };
 

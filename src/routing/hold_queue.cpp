@@ -5,7 +5,8 @@ namespace prefix_router::routing {
 HoldQueue::Rules HoldQueue::rules(const config::Routing& routing, std::size_t limit) {
     Rules rules;
     rules.is_on = routing.hold.has_value() && routing.strategy == config::Strategy::Adaptive;
-    if (routing.hold && routing.hold->count() > 0) {
+    rules.is_auto = !routing.hold || routing.hold->count() == 0;
+    if (!rules.is_auto) {
         rules.theta = to_seconds(*routing.hold);
     }
     rules.small = to_seconds(routing.hold_small);

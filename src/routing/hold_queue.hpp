@@ -25,6 +25,7 @@ class HoldQueue {
     struct Rules {
         bool is_on = true;
         Seconds theta = 0.3;  ///< a backend takes held work while no more than this is before it
+        bool is_auto = true;  ///< theta is at least one engine step, where that is known
         Seconds small = 0.8;  ///< requests of at most this own prefill are never held
         double age = 0.1;
         std::size_t limit = 16'384;  ///< held at most; beyond it requests are refused

@@ -19,8 +19,8 @@ void Router::backend_added(BackendSlot slot, TimePoint /*now*/) {
 void Router::backend_removed(BackendSlot slot) {
     core_->backend_removed(slot);
 }
-void Router::backend_scraped(BackendSlot slot, TimePoint /*now*/) {
-    core_->backend_scraped(slot);
+void Router::backend_scraped(BackendSlot slot, TimePoint now) {
+    core_->backend_scraped(slot, now);
 }
 void Router::backend_returned(BackendSlot slot, TimePoint /*now*/) {
     core_->backend_returned(slot);

@@ -22,6 +22,7 @@ struct ScrapedLoad {
     std::optional<double> running;
     std::optional<double> waiting;
     std::optional<double> kv_usage;  ///< 0-1, blocks of live requests
+    std::optional<Tokens> step;      ///< most tokens that one engine step computes
 };
 
 /// One backend as the routing sees it. Guarded by the routing lock.

@@ -24,6 +24,11 @@ struct BackendMetrics {
     prometheus::Gauge& backlog_seconds;  ///< believed prefill backlog
     prometheus::Gauge& capacity_tokens;
     prometheus::Gauge& resident_tokens;
+    prometheus::Gauge& prefill_rate;      ///< learned, tokens per second at position 0
+    prometheus::Gauge& prefill_overhead;  ///< learned, seconds
+    prometheus::Gauge& lanes;
+    prometheus::Gauge& work;     ///< prefill sent there, seconds per second
+    prometheus::Gauge& foreign;  ///< requests there that did not come through this router
     prometheus::Gauge& running;  ///< as the engine reports it
     prometheus::Gauge& waiting;
 };
@@ -53,6 +58,7 @@ class Metrics {
     prometheus::Counter& expected_cached_tokens;  ///< believed at the decision
     prometheus::Counter& reported_prompt_tokens;  ///< by engines that report cached tokens
     prometheus::Counter& reported_cached_tokens;
+    prometheus::Histogram& cached_tokens_error;  ///< expected minus reported, per answer
     prometheus::Histogram& first_token_seconds;
     prometheus::Histogram& duration_seconds;
     prometheus::Histogram& decision_seconds;
@@ -69,6 +75,7 @@ class Metrics {
     prometheus::Gauge& buffered_bytes;
     prometheus::Gauge& map_entries;
     prometheus::Gauge& map_bytes;
+    prometheus::Gauge& busiest_share;  ///< of the prefill sent lately, the busiest backend's
     prometheus::Gauge& panic;  ///< 1 while no backend is usable and requests are sent anyway
     prometheus::Counter& access_log_dropped;
 

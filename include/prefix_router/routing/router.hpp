@@ -90,6 +90,8 @@ struct BackendBelief {
     double prefill_tokens_per_s = 0;  ///< P at position 0
     double speed_factor = 1;          ///< its own measured / expected prefill time
     double lanes = 1;
+    double work = 0;     ///< expected prefill sent there lately, seconds per second
+    double foreign = 0;  ///< requests there that did not come through this router
 };
 
 /// The routing core: strategy, cost, learning and queue over one pool and one prefix map. Pure: no

@@ -18,6 +18,9 @@ constexpr std::size_t kFitEveryUntil = 60;
 constexpr std::size_t kFitEvery = 10;
 constexpr int kRounds = 8;
 constexpr double kLeastPerThousand = 1e-3;
+constexpr double kClearlyBetter = 1.1;  // times less deviation
+constexpr double kNegligible = 0.01;    // deviation, of the time measured
+constexpr double kOneProportion = 0.98;
 
 }  // namespace
 
@@ -27,7 +30,7 @@ PrefillModel::Point PrefillModel::point(Tokens uncached, Tokens prompt) {
 }
 
 Seconds PrefillModel::estimate(BackendSlot backend, Tokens uncached, Tokens prompt) const {
-    return std::max(kLeast, overhead_ + factor(backend) * expected(point(uncached, prompt)));
+    return std::max(kLeast, overhead_ + factor(backend) * expected(line_, point(uncached, prompt)));
 }
 
 void PrefillModel::learn(BackendSlot backend, const Sample& sample) {
@@ -83,24 +86,59 @@ void PrefillModel::learn_bound(const Sample& sample) {
     const double thousands = static_cast<double>(sample.uncached) / 1e3;
     bound_costs_.add(std::max(1e-4, sample.measured - overhead_) / thousands);
     if (++bounds_ % 8 == 0) {
-        a_ = std::max(kLeastPerThousand, bound_costs_.quantile(kBoundQuantile, a_));
-        b_ = 0;
+        line_ = {std::max(kLeastPerThousand, bound_costs_.quantile(kBoundQuantile, line_.a)), 0};
     }
 }
 
+// A spurious b makes a much longer prompt look many times too dear. So where samples cannot tell a
+// from b, or b seems to be all, it is 0 unless it explains them clearly better.
 void PrefillModel::fit() {
-    for (int round = 0; round < kRounds; ++round) {
-        fit_round();
+    const Line by_position = fitted(Shape::ByPosition);
+    if (by_position.a > kLeastPerThousand && is_telling()) {
+        line_ = by_position;
+        return;
     }
+    const Line linear = fitted(Shape::Linear);
+    const double limit = kClearlyBetter * deviation(by_position) + kNegligible * deviation({0, 0});
+    line_ = deviation(linear) <= limit ? linear : by_position;
+}
+
+PrefillModel::Line PrefillModel::fitted(Shape shape) const {
+    Line line = line_;
+    for (int round = 0; round < kRounds; ++round) {
+        line = refined(line, shape);
+    }
+    return line;
+}
+
+// Prompts of like length, equally cached, fit any mixture of a and b: tokens and products of all
+// samples are then in one proportion.
+bool PrefillModel::is_telling() const {
+    double s11 = 0, s12 = 0, s22 = 0;
+    for (const Point& p : points_) {
+        s11 += p.tokens * p.tokens;
+        s12 += p.tokens * p.product;
+        s22 += p.product * p.product;
+    }
+    return s12 * s12 < kOneProportion * s11 * s22;
+}
+
+// What the fit makes small.
+double PrefillModel::deviation(const Line& line) const {
+    double sum = 0;
+    for (const Point& p : points_) {
+        sum += std::abs(p.seconds - expected(line, p)) / std::sqrt(p.tokens + p.product);
+    }
+    return sum;
 }
 
 // One round of iteratively reweighted least squares: weights 1/|residual| turn squares into
 // absolute deviations (Schlossmacher 1973); the division by sqrt(tokens + product) keeps the few
 // longest prompts from deciding alone.
-void PrefillModel::fit_round() {
+PrefillModel::Line PrefillModel::refined(const Line& line, Shape shape) const {
     double s11 = 0, s12 = 0, s22 = 0, t1 = 0, t2 = 0;
     for (const Point& p : points_) {
-        const double residual = std::abs(p.seconds - expected(p));
+        const double residual = std::abs(p.seconds - expected(line, p));
         const double weight = 1.0 / std::max(0.02, residual) / std::sqrt(p.tokens + p.product);
         s11 += weight * p.tokens * p.tokens;
         s12 += weight * p.tokens * p.product;
@@ -108,24 +146,23 @@ void PrefillModel::fit_round() {
         t1 += weight * p.tokens * p.seconds;
         t2 += weight * p.product * p.seconds;
     }
+    Line better = line;
     const double determinant = s11 * s22 - s12 * s12;
-    if (determinant > 1e-9 * s11 * s22) {
-        a_ = (t1 * s22 - t2 * s12) / determinant;
-        b_ = (t2 * s11 - t1 * s12) / determinant;
+    if (shape == Shape::ByPosition && determinant > 1e-9 * s11 * s22) {
+        better = {(t1 * s22 - t2 * s12) / determinant, (t2 * s11 - t1 * s12) / determinant};
     }
-    if (b_ < 0) {
-        a_ = t1 / s11;
-        b_ = 0;
-    } else if (a_ < kLeastPerThousand) {
-        a_ = kLeastPerThousand;
-        b_ = t2 / s22;
+    if (shape == Shape::Linear || better.b < 0) {
+        better = {t1 / s11, 0};
+    } else if (better.a < kLeastPerThousand) {
+        better = {kLeastPerThousand, t2 / s22};
     }
+    return better;
 }
 
 void PrefillModel::refresh_factor(BackendSlot backend) {
     MedianWindow ratios(kBackendPoints);
     for (const Point& p : *backend_points_[backend.index()]) {
-        ratios.add(p.seconds / expected(p));
+        ratios.add(p.seconds / expected(line_, p));
     }
     const double ratio = ratios.median(1.0);
     const bool is_like_fleet = ratio > 0.71 && ratio < 1.4;

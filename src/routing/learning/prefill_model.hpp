@@ -17,7 +17,8 @@ namespace prefix_router::routing {
 ///
 /// z is the mean position of the uncached tokens: a token's attention grows with its position.
 /// o is the median of requests with under 512 uncached tokens (at most 0.5 s); a and b are fitted
-/// by least absolute deviations to the fleet's last 256 samples of at least 1,024. The factor f_i
+/// by least absolute deviations to the fleet's last 256 samples of at least 1,024; where they
+/// cannot tell a from b, b is 0 unless it explains them clearly better. The factor f_i
 /// of a backend is 1 unless its own median of measured over expected, over 16 samples or more, is
 /// outside 0.71-1.4: fits per backend made one backend look fast by noise and drew all cold work
 /// there. Example: 8,000 tokens/s without positions is a = 0.000125, b = 0.
@@ -38,8 +39,8 @@ class PrefillModel {
     void forget(BackendSlot backend);
 
     Seconds overhead() const { return overhead_; }
-    Seconds per_token() const { return a_ / 1e3; }
-    Seconds per_token_and_position() const { return b_ / 1e6; }
+    Seconds per_token() const { return line_.a / 1e3; }
+    Seconds per_token_and_position() const { return line_.b / 1e6; }
     double factor(BackendSlot backend) const {
         return backend.index() < factors_.size() ? factors_[backend.index()] : 1.0;
     }
@@ -56,16 +57,26 @@ class PrefillModel {
         double seconds;  // without the overhead
     };
 
+    struct Line {
+        double a;  // seconds per thousand tokens
+        double b;  // seconds per thousand tokens and thousand positions
+    };
+    enum class Shape : bool { Linear, ByPosition };
+
     static Point point(Tokens uncached, Tokens prompt);
-    double expected(const Point& point) const { return a_ * point.tokens + b_ * point.product; }
+    static double expected(const Line& line, const Point& point) {
+        return line.a * point.tokens + line.b * point.product;
+    }
     void learn_large(BackendSlot backend, const Point& point);
     void fit();
-    void fit_round();
+    Line fitted(Shape shape) const;
+    Line refined(const Line& line, Shape shape) const;
+    double deviation(const Line& line) const;
+    bool is_telling() const;
     void refresh_factor(BackendSlot backend);
 
     Seconds overhead_ = 0.02;
-    double a_ = 0.2;           // seconds per thousand tokens
-    double b_ = 0.0;           // seconds per thousand tokens and thousand positions
+    Line line_{0.2, 0};
     std::size_t learned_ = 0;  // clean samples of large requests
     std::size_t bounds_ = 0;
     MedianWindow bound_costs_{kBounds};  // seconds per thousand tokens

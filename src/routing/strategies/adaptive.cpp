@@ -68,13 +68,14 @@ void Adaptive::price_all(const Question& question) {
             inputs.backlog += question.ahead[slot.index()] / state.backlog.lanes();
         }
         inputs.lanes = state.backlog.lanes();
+        inputs.backlog += state.foreign.waiting(question.now) * model.mean_prefill / inputs.lanes;
         inputs.own = terms.own;
         inputs.uncached = std::max<Tokens>(1, question.prompt_tokens - terms.match);
         inputs.working_set = view_.map.working_set(slot);
         inputs.capacity = state.capacity.believed();
         inputs.room = state.capacity.room();
         inputs.pinned = view_.map.pinned(slot);
-        inputs.in_flight = view_.pool.find(slot)->in_flight;
+        inputs.in_flight = view_.pool.find(slot)->in_flight + state.foreign.total(question.now);
         price(inputs, terms);
     }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <list>
 #include <map>
 #include <set>
 #include <vector>
@@ -30,7 +29,8 @@ struct OwnedChain {
     Chain view() const { return {hashes, tokens}; }
 };
 
-/// One backend's history as a plain list, youngest first: the definition that the map must equal.
+/// One backend's history as a plain list in the order of the last touch: the definition that the
+/// map must equal.
 class LruModel {
   public:
     explicit LruModel(Tokens block_capacity) : capacity(block_capacity) {}
@@ -38,7 +38,7 @@ class LruModel {
     void touch(const OwnedChain& chain, double now) {
         for (std::size_t block = chain.hashes.size(); block-- > 0;) {
             drop(chain.hashes[block]);
-            blocks_.push_front({chain.hashes[block], chain.block_tokens(block), now});
+            blocks_.push_back({chain.hashes[block], chain.block_tokens(block), now});
             known_.insert(chain.hashes[block]);
         }
     }
@@ -74,10 +74,10 @@ class LruModel {
     /// Forgets what lies beyond `tokens` for good.
     void trim(Tokens tokens) {
         Tokens sum = 0;
-        for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
+        for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
             sum += block->tokens;
             if (sum > tokens) {
-                blocks_.erase(block, blocks_.end());
+                blocks_.erase(blocks_.begin(), block.base());
                 return;
             }
         }
@@ -85,19 +85,22 @@ class LruModel {
 
     StackDistance distance(std::uint64_t hash) const {
         Tokens sum = 0;
-        for (const Block& block : blocks_) {
-            if (block.hash == hash) {
+        for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+            if (block->hash == hash) {
                 return sum;
             }
-            sum += block.tokens;
+            sum += block->tokens;
         }
         return kNever;
     }
     bool has(std::uint64_t hash) const {
-        Tokens sum = 0;
-        for (const Block& block : blocks_) {
-            sum += block.tokens;
-            if (block.hash == hash && sum <= capacity && pinned() < capacity) {
+        Tokens sum = pinned() < capacity ? 0 : capacity;
+        for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+            sum += block->tokens;
+            if (sum > capacity) {
+                break;
+            }
+            if (block->hash == hash) {
                 return true;
             }
         }
@@ -112,11 +115,11 @@ class LruModel {
     }
     Tokens resident() const {
         Tokens sum = 0;
-        for (const Block& block : blocks_) {
-            if (sum + block.tokens > capacity) {
+        for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+            if (sum + block->tokens > capacity) {
                 return sum;
             }
-            sum += block.tokens;
+            sum += block->tokens;
         }
         return sum;
     }
@@ -149,10 +152,14 @@ class LruModel {
         std::uint32_t tokens = 0;
     };
     void drop(std::uint64_t hash) {
-        blocks_.remove_if([hash](const Block& block) { return block.hash == hash; });
+        const auto found = std::find_if(blocks_.begin(), blocks_.end(),
+                                        [hash](const Block& block) { return block.hash == hash; });
+        if (found != blocks_.end()) {
+            blocks_.erase(found);
+        }
     }
 
-    std::list<Block> blocks_;
+    std::vector<Block> blocks_;  ///< youngest last
     std::map<std::uint64_t, Pin> pins_;
     std::set<std::uint64_t> known_;  ///< touched and not cleared or erased since
 };

@@ -62,6 +62,23 @@ TEST(ReadExposition, ReadsSgLangLlamaCppAndTgi) {
     EXPECT_EQ(read_exposition("tgi_queue_size 9\n").engine, Engine::Tgi);
 }
 
+TEST(ReadExposition, TakesTheLargestStepThatVllmHasSeen) {
+    const char* one_engine =
+        "vllm:iteration_tokens_total_bucket{engine=\"0\",le=\"1.0\"} 90\n"
+        "vllm:iteration_tokens_total_bucket{engine=\"0\",le=\"1024.0\"} 95\n"
+        "vllm:iteration_tokens_total_bucket{engine=\"0\",le=\"2048.0\"} 97\n"
+        "vllm:iteration_tokens_total_bucket{engine=\"0\",le=\"4096.0\"} 97\n"
+        "vllm:iteration_tokens_total_bucket{engine=\"0\",le=\"+Inf\"} 97\n";
+    EXPECT_THAT(read_exposition(one_engine).load.step, Optional(Tokens{2048}));
+    const auto two =
+        read_exposition(std::string(one_engine) +
+                        "vllm:iteration_tokens_total_bucket{engine=\"1\",le=\"1.0\"} 4\n" +
+                        "vllm:iteration_tokens_total_bucket{engine=\"1\",le=\"8192.0\"} 5\n");
+    EXPECT_THAT(two.load.step, Optional(Tokens{8192}));
+    EXPECT_EQ(read_exposition("vllm:iteration_tokens_total_bucket{le=\"1.0\"} 0\n").load.step,
+              std::nullopt);
+}
+
 TEST(ReadExposition, SkipsWhatItDoesNotUnderstand) {
     const auto read = read_exposition(
         "vllm:num_requests_running{a=\"}\\\"\"} 6\nvllm:num_requests_waiting\n"
@@ -94,8 +111,11 @@ TEST(ReadModels, IsBounded) {
 }
 
 TEST(ReadCapacity, ReadsSgLangAndLlamaCpp) {
-    EXPECT_THAT(read_sglang_capacity(R"({"max_total_num_tokens": 98304, "x": 1})"),
-                Optional(Tokens{98304}));
+    const auto sglang =
+        read_sglang_facts(R"({"max_total_num_tokens": 98304, "chunked_prefill_size": 8192})");
+    EXPECT_THAT(sglang.capacity, Optional(Tokens{98304}));
+    EXPECT_THAT(sglang.step, Optional(Tokens{8192}));
+    EXPECT_EQ(read_sglang_facts(R"({"chunked_prefill_size": -1})").step, std::nullopt);
     EXPECT_THAT(
         read_llamacpp_capacity(R"({"default_generation_settings":{"n_ctx":4096},"total_slots":4})"),
         Optional(Tokens{16384}));
@@ -106,7 +126,7 @@ TEST(ReadCapacity, ReadsSgLangAndLlamaCpp) {
 TEST(ReadCapacity, IsUnknownForAnythingElse) {
     for (const char* text : {"", "{}", "[]", "[1]", "{\"default_generation_settings\":3}",
                              "{\"max_total_num_tokens\":\"9\"}", "{\"max_total_num_tokens\":-1}"}) {
-        EXPECT_EQ(read_sglang_capacity(text), std::nullopt) << text;
+        EXPECT_EQ(read_sglang_facts(text).capacity, std::nullopt) << text;
         EXPECT_EQ(read_llamacpp_capacity(text), std::nullopt) << text;
     }
 }

@@ -51,6 +51,32 @@ TEST_F(HoldTest, AShortRequestIsNeverHeld) {
     EXPECT_EQ(action(admit({})), Action::Send);
 }
 
+TEST_F(HoldTest, AutomaticallyAnEngineGetsEnoughForOneOfItsSteps) {
+    for (const bool is_auto : {true, false}) {
+        Router::Options options = held();
+        options.routing.hold = std::chrono::milliseconds(is_auto ? 0 : 300);
+        start_with_lanes(1, options);
+        for (std::uint64_t i = 0; i < 20; ++i) {
+            serve(key(100 + i, 20), 1.28);  // 8,000 tokens/s
+        }
+        Ticket& running = admit(key(1, 20));
+        Ticket& waiting = admit(key(2, 20));
+        advance(0.5);  // 0.78 s of the first are left
+        router_->tick(now());
+        EXPECT_EQ(action(waiting), Action::Wait);
+        pool_.find(BackendSlot(0))->scraped.step = 4'096;
+        router_->tick(now() + std::chrono::milliseconds(60));
+        EXPECT_EQ(action(waiting), Action::Wait);
+        pool_.find(BackendSlot(0))->scraped.step = 8'192;
+        router_->tick(now() + std::chrono::milliseconds(120));
+        EXPECT_EQ(action(waiting), is_auto ? Action::Send : Action::Wait);
+        end(running);
+        end(waiting);
+        router_->backend_removed(BackendSlot(0));
+        pool_.remove(BackendSlot(0));
+    }
+}
+
 TEST_F(HoldTest, NothingIsHeldWhileABackendIsIdle) {
     start_with_lanes(4, held());
     for (std::uint64_t i = 1; i <= 4; ++i) {

@@ -7,6 +7,7 @@
 
 #include "routing/learning/answer_times.hpp"
 #include "routing/learning/capacity_learner.hpp"
+#include "routing/learning/foreign_load.hpp"
 #include "routing/learning/median_window.hpp"
 #include "routing/learning/prefill_model.hpp"
 #include "routing/learning/rate_average.hpp"
@@ -41,6 +42,60 @@ TEST(AnswerTimesTest, SurpriseFollowsTheLastAnswers) {
     EXPECT_NEAR(answers.surprise(64), std::log(2), 0.01);
     EXPECT_NEAR(answers.surprise(128), std::log(257), 0.01);
     EXPECT_NEAR(answers.surprise(256), std::log(257) + 4 * std::log(2), 0.01);
+}
+
+pool::ScrapedLoad reported(double running, double waiting) {
+    pool::ScrapedLoad load;
+    load.running = running;
+    load.waiting = waiting;
+    return load;
+}
+
+TEST(ForeignLoadTest, IsWhatTheEngineReportsBeyondTheMostOfOurs) {
+    ForeignLoad foreign;
+    foreign.scraped(reported(5, 7), 0, 0, 100);
+    EXPECT_EQ(foreign.total(100), 12);
+    EXPECT_EQ(foreign.waiting(100), 7);
+    foreign.sent(4, 2);
+    foreign.scraped(reported(5, 7), 1, 0, 101);
+    EXPECT_EQ(foreign.total(101), 8);
+    EXPECT_EQ(foreign.waiting(101), 5);
+    foreign.scraped(reported(5, 7), 1, 0, 102);
+    EXPECT_EQ(foreign.total(102), 8) << "the engine may still report those that have ended";
+    foreign.scraped(reported(5, 7), 1, 0, 103);
+    foreign.scraped(reported(5, 7), 1, 0, 104);
+    EXPECT_EQ(foreign.total(104), 11);
+}
+
+TEST(ForeignLoadTest, OurOwnLoadIsNeverForeignHoweverOldTheReportIs) {
+    Random random(8);
+    ForeignLoad foreign;
+    std::vector<double> in_flight{0};  // by tenth of a second
+    std::vector<double> awaiting{0};
+    for (std::size_t tenth = 1; tenth < 3000; ++tenth) {
+        const double before = in_flight.back();
+        const bool is_sent = random.below(2) == 0 && before < 30;
+        in_flight.push_back(is_sent ? before + 1 : std::max(0.0, before - 1));
+        awaiting.push_back(std::min(in_flight.back(), static_cast<double>(random.below(5))));
+        foreign.sent(in_flight.back(), awaiting.back());
+        if (tenth % 10 == 0 && tenth > 20) {
+            const std::size_t old = tenth - random.below(20);
+            const double waits = std::min(awaiting[old], in_flight[old]);
+            const Seconds now = static_cast<double>(tenth) / 10;
+            foreign.scraped(reported(in_flight[old] - waits, waits), in_flight.back(),
+                            awaiting.back(), now);
+            EXPECT_EQ(foreign.total(now), 0);
+            EXPECT_EQ(foreign.waiting(now), 0);
+        }
+    }
+}
+
+TEST(ForeignLoadTest, OldReportsSayNothing) {
+    ForeignLoad foreign;
+    foreign.scraped(reported(5, 0), 0, 0, 100);
+    foreign.scraped(reported(5, 0), 0, 0, 102);
+    EXPECT_EQ(foreign.total(108), 5);
+    EXPECT_EQ(foreign.total(108.1), 0);
 }
 
 TEST(RateAverageTest, ASteadyRateIsFoundAndForgotten) {
@@ -84,6 +139,15 @@ TEST_F(PrefillModelTest, TheLinearFormIsItsSpecialCase) {
     EXPECT_NEAR(model_.per_token(), 1.0 / 8000, 2e-6);
     EXPECT_NEAR(model_.per_token_and_position(), 0, 1e-12);
     EXPECT_NEAR(model_.estimate(BackendSlot(0), 8000, 8000), 1.03, 0.02);
+}
+
+TEST_F(PrefillModelTest, PromptsOfLikeLengthDoNotMakeALongOneLookManyTimesTooDear) {
+    for (int i = 0; i < 100; ++i) {
+        const auto uncached = static_cast<Tokens>(3'800 + random_.below(60));
+        const double noise = 1 + 0.1 * (random_.unit() - 0.5);
+        model_.learn(BackendSlot(0), {uncached, uncached, truth(uncached, uncached, 1e18) * noise});
+    }
+    EXPECT_NEAR(model_.estimate(BackendSlot(0), 40'000, 40'000), 5, 0.5);
 }
 
 TEST_F(PrefillModelTest, GrowthWithPositionIsLearnedThroughOutliers) {

@@ -97,6 +97,11 @@ class RouterTest : public testing::Test {
     TimePoint now() const { return TimePoint(from_seconds(seconds_)); }
     void advance(double seconds) { seconds_ += seconds; }
     std::uint32_t in_flight(BackendSlot slot) { return pool_.find(slot)->in_flight; }
+    void scrape(BackendSlot slot, double running, double waiting) {
+        pool_.find(slot)->scraped.running = running;
+        pool_.find(slot)->scraped.waiting = waiting;
+        router_->backend_scraped(slot, now());
+    }
     void eject(BackendSlot slot) {
         for (int i = 0; i < 3; ++i) {
             pool_.find(slot)->health.request_failed(now());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 
@@ -16,6 +17,7 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
         std::unique_ptr<Ticket> ticket;
         bool has_first_byte = false;
         bool was_held = false;
+        std::vector<BackendSlot> tried{};
     };
 
     void run(std::uint64_t seed, int steps) {
@@ -75,7 +77,7 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
         Live& live = live_.back();
         router_->admit(*live.ticket, now());
         live.was_held = live.ticket->decision().action == Action::Wait;
-        expect_allowed(*live.ticket);
+        expect_allowed(live);
     }
 
     void give_first_byte(Live& live) {
@@ -87,10 +89,11 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
 
     void retry(Live& live) {
         if (live.ticket->decision().action == Action::Send && !live.has_first_byte) {
+            live.tried.push_back(live.ticket->decision().backend);
             router_->retry(*live.ticket,
                            random_.below(2) == 0 ? Outcome::Kind::Failed : Outcome::Kind::Refused,
                            now());
-            expect_allowed(*live.ticket);
+            expect_allowed(live);
         }
     }
 
@@ -135,12 +138,21 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
     void expect_released() {
         for (const Ticket* ticket : router_->take_released()) {
             EXPECT_NE(ticket->decision().action, Action::Wait);
-            expect_allowed(*ticket);
+            const auto owner = std::find_if(live_.begin(), live_.end(), [&](const Live& live) {
+                return live.ticket.get() == ticket;
+            });
+            ASSERT_NE(owner, live_.end());
+            expect_allowed(*owner);
         }
     }
 
-    void expect_allowed(const Ticket& ticket) {
-        const Decision& decision = ticket.decision();
+    bool is_usable(const pool::Backend& backend) {
+        return backend.health.is_usable(now()) || backend.health.is_untested();
+    }
+
+    /// An ejected backend is named only for its trial, or when the request may go to no other.
+    void expect_allowed(const Live& live) {
+        const Decision& decision = live.ticket->decision();
         if (decision.action != Action::Send) {
             return;
         }
@@ -150,9 +162,14 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
         EXPECT_LE(decision.expected_cached, decision.prompt_tokens);
         if (decision.reason == Reason::Trial) {
             EXPECT_EQ(backend->health.state(now()), pool::Health::State::HalfOpen);
-        } else if (decision.reason != Reason::Panic && decision.reason != Reason::Retried) {
-            EXPECT_TRUE(backend->health.is_usable(now()) || backend->health.is_untested());
+        } else if (decision.reason == Reason::Panic || !is_usable(*backend)) {
+            EXPECT_TRUE(decision.reason == Reason::Panic || decision.reason == Reason::Retried);
+            for (const BackendSlot slot : pool_.slots()) {
+                const pool::Backend& other = *pool_.find(slot);
+                EXPECT_TRUE(other.draining || !other.health.is_usable(now())) << slot.index();
+            }
         }
+        EXPECT_EQ(std::count(live.tried.begin(), live.tried.end(), decision.backend), 0);
     }
 
     void check() {

@@ -168,6 +168,23 @@ TEST_F(RouterTest, AWedgedBackendIsLeftEvenWhenAnswersDoNotStream) {
     EXPECT_NE(admit(key(1, 20)).decision().backend, wedged);
 }
 
+TEST_F(RouterTest, LoadThatComesFromElsewhereIsAvoided) {
+    start(2, sent_at_once());
+    serve(key(1, 40), 1);
+    const BackendSlot home = tickets_.back()->decision().backend;
+    for (int i = 0; i < 3; ++i) {
+        scrape(home, 0, 0);  // the served request is no longer believed to be reported
+    }
+    scrape(home, 0, 20);
+    EXPECT_EQ(router_->belief(home, now()).foreign, 20);
+    EXPECT_NE(admit(key(1, 40)).decision().backend, home) << "20 wait there, each for seconds";
+    scrape(home, 20, 0);
+    Ticket& warm = admit(key(1, 40));
+    EXPECT_EQ(warm.decision().backend, home) << "20 that decode are in nobody's way";
+    scrape(home, 21, 0);
+    EXPECT_EQ(router_->belief(home, now()).foreign, 20) << "one of the 21 is ours";
+}
+
 TEST_F(RouterTest, OneTrialRequestGoesToABackendWhoseOpenTimeIsOver) {
     start(2, sent_at_once());
     eject(BackendSlot(1));
