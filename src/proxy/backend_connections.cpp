@@ -62,6 +62,13 @@ void BackendConnections::put(std::unique_ptr<BackendConnection> connection, net:
     }
 }
 
+bool BackendConnections::close_idle() {
+    const bool were_any =
+        std::ranges::any_of(idle_, [](const auto& kept) { return !kept.empty(); });
+    idle_.clear();
+    return were_any;
+}
+
 void BackendConnections::on_tick(net::Tick now) {
     for (auto& kept : idle_) {
         const auto first_young = std::ranges::find_if(kept, [&](const auto& connection) {

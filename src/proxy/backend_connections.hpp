@@ -45,7 +45,8 @@ class BackendConnections final : public net::Ticked {
     /// A connection on which nothing, not even an end, is waiting; nullptr when there is none.
     std::unique_ptr<BackendConnection> take(const BackendRef& backend);
     void put(std::unique_ptr<BackendConnection> connection, net::Tick now);
-    void clear() { idle_.clear(); }
+    /// Closes all, for their descriptors; false when there were none.
+    bool close_idle();
     void on_tick(net::Tick now) override;
 
   private:

@@ -91,6 +91,12 @@ net::Task<void> Exchange::connect_to(const net::Endpoint& endpoint,
                                      std::chrono::milliseconds timeout) {
     context_.services.metrics.connects.Increment();
     net::Dial dialled = net::dial(context_.worker, endpoint);
+    const bool is_out_of_descriptors =
+        !dialled.stream.is_open() &&
+        net::connect_error_kind(dialled.error) == ErrorKind::OutOfDescriptors;
+    if (is_out_of_descriptors && context_.connections.close_idle()) {
+        dialled = net::dial(context_.worker, endpoint);  // idle ones are worth less than this one
+    }
     if (!dialled.stream.is_open()) {
         fail(net::connect_error_kind(dialled.error));
         co_return;

@@ -27,11 +27,6 @@ using std::chrono::milliseconds;
 /// How often a drain looks whether everything has ended.
 constexpr milliseconds kDrainPoll{20};
 
-std::size_t thread_count(const config::Config& config) {
-    const auto cores = std::max(1U, std::thread::hardware_concurrency());
-    return config.threads == 0 ? cores : config.threads;
-}
-
 }  // namespace
 
 /// One worker thread with its listener.

@@ -3,17 +3,27 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <thread>
 
 #include <spdlog/spdlog.h>
 
 namespace prefix_router::proxy {
 
-std::uint32_t Services::connection_limit(std::uint32_t configured) {
+std::size_t thread_count(const config::Config& config) {
+    const auto cores = std::max(1U, std::thread::hardware_concurrency());
+    return config.threads == 0 ? cores : config.threads;
+}
+
+std::uint32_t Services::connection_limit(const config::Config& config) {
+    const std::uint32_t configured = config.limits.connections;
     rlimit descriptors{};
     if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0 || descriptors.rlim_cur == RLIM_INFINITY) {
         return configured;
     }
-    const auto half = std::max<rlim_t>(1, descriptors.rlim_cur / 2);
+    // Logs, the admin listener and its clients; each thread's loop and listener.
+    const rlim_t own = 16 + rlim_t{8} * thread_count(config);
+    const rlim_t left = descriptors.rlim_cur - std::min(own, descriptors.rlim_cur);
+    const auto half = std::max<rlim_t>(1, left / 2);
     if (half >= configured) {
         return configured;
     }

@@ -16,6 +16,9 @@
 
 namespace prefix_router::proxy {
 
+/// `threads`, or one per core.
+std::size_t thread_count(const config::Config& config);
+
 /// What all workers of a server share. Owned by the server; outlives the workers.
 struct Services {
     Services(config::Config config_, const Server::Surroundings& around)
@@ -29,12 +32,12 @@ struct Services {
           // Where a body may be as large as all together, half of it is kept back and exceeded.
           memory(config.limits.buffered_bytes,
                  std::min(config.limits.body_bytes, config.limits.buffered_bytes / 2)),
-          connections{connection_limit(config.limits.connections), {}},
+          connections{connection_limit(config), {}},
           retry_budget(config.retry.budget) {}
 
-    /// Every client connection may need a descriptor for a backend too: at most half of those that
-    /// the process may have are given to clients.
-    static std::uint32_t connection_limit(std::uint32_t configured);
+    /// Every client connection may need a descriptor for a backend too: clients get at most half of
+    /// the descriptors that the process may have and does not use itself.
+    static std::uint32_t connection_limit(const config::Config& config);
 
     const config::Config config;
     RoutingDesk& desk;

@@ -95,7 +95,7 @@ class Router:
         path = os.path.join(self.folder.name, "router.yaml")
         with open(path, "w") as file:
             file.write("listen: 127.0.0.1:%d\nadmin: 127.0.0.1:%d\nbackends:\n" % (self.port, self.admin_port))
-            file.write("".join("  - url: %s\n" % backend.url for backend in backends) + settings)
+            file.write("".join("  - url: %s\n" % getattr(backend, "url", backend) for backend in backends) + settings)
         self.output = open(os.path.join(self.folder.name, "output"), "w+b")
 
         def limit():
@@ -114,6 +114,13 @@ class Router:
 
     def client(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def accepts(self):
+        try:
+            self.client().close()
+            return True
+        except OSError:
+            return False
 
     def ask(self, request=b"GET /x HTTP/1.1\r\nHost: r\r\nConnection: close\r\n\r\n"):
         with self.client() as client:
@@ -211,8 +218,7 @@ class Signals(unittest.TestCase):
         wait_until(lambda: router.metric("requests_in_flight") == 2 and router.metric("connections") == 5)
         router.process.send_signal(signal.SIGTERM)
         self.assertEqual(read_to_end(idle), b"")
-        with self.assertRaises(OSError):
-            router.client()
+        wait_until(lambda: not router.accepts())
         half_head.sendall(b"st: r\r\n\r\n")
         half_body.sendall(b"llo")
         for client in (half_head, half_body):
@@ -270,13 +276,35 @@ class Descriptors(unittest.TestCase):
     def test_too_many_clients_wait_and_nothing_spins(self):
         router = Router([Backend()], descriptors=self.LIMIT)
         crowd = self.crowd(router.port, 200)
-        wait_until(lambda: router.metric("connections") >= self.LIMIT / 2)
+        wait_until(lambda: router.metric("connections") >= self.LIMIT / 8)
         before = self.cpu_seconds(router)
         time.sleep(1)
         self.assertLess(self.cpu_seconds(router) - before, 0.3)
         for client in crowd:
             client.close()
         self.assertIn(b"200 OK", router.ask())
+        self.assertEqual(router.end(), 0)
+
+    def test_idle_backend_connections_make_room_for_new_ones(self):
+        pooled = Backend()
+        closing = Backend(lambda c, head, body: answer(c, b"ok", fields=b"Connection: close\r\n") or False)
+        router = Router([pooled, closing], "threads: 1\nrouting:\n  strategy: round_robin\nhealth:\n  interval: 1h\n"
+                        "  scrape_interval: 0s\ntimeouts:\n  backend_idle: 1h\n", descriptors=self.LIMIT)
+        with router.client() as client:
+            def ask():
+                client.sendall(b"GET /x HTTP/1.1\r\nHost: r\r\n\r\n")
+                return read_until(client, b"", b"\r\n\r\nok")[0]
+
+            self.assertIn(b"200 OK", ask() + ask())
+            crowd = []
+            while self.open_descriptors(router) < self.LIMIT:  # none may be left waiting to be accepted
+                crowd += self.crowd(router.admin_port, 1)
+                time.sleep(0.05)
+            for _ in range(4):
+                self.assertIn(b"200 OK", ask())
+            for other in crowd:
+                other.close()
+        self.assertEqual(len(closing.heads), 3, "half of them needed a new connection")
         self.assertEqual(router.end(), 0)
 
     def test_no_descriptor_for_a_backend_is_not_the_backends_fault(self):
@@ -287,7 +315,7 @@ class Descriptors(unittest.TestCase):
             client.sendall(b"GET /x HT")
             wait_until(lambda: router.metric("connections") == 1)
             crowd = self.crowd(router.admin_port, 2 * self.LIMIT)
-            wait_until(lambda: len(os.listdir("/proc/%d/fd" % router.process.pid)) >= self.LIMIT)
+            wait_until(lambda: self.open_descriptors(router) >= self.LIMIT)
             client.sendall(b"TP/1.1\r\nHost: r\r\n\r\n")
             head = read_until(client, b"", b"\r\n\r\n")[0]
             self.assertIn(b"503 Service Unavailable", head)
@@ -298,6 +326,10 @@ class Descriptors(unittest.TestCase):
         self.assertEqual(router.metric("backend_failures_total"), 0)
         self.assertIn(b"200 OK", router.ask())
         self.assertEqual(router.end(), 0)
+
+    @staticmethod
+    def open_descriptors(router):
+        return len(os.listdir("/proc/%d/fd" % router.process.pid))
 
     @staticmethod
     def cpu_seconds(router):
@@ -369,14 +401,15 @@ class Starts(unittest.TestCase):
                 self.assertRegex(output, r"cannot listen on 127.0.0.1(:| port )%d: .*(in use|uses)" % port)
 
     def test_with_unreachable_backends_succeed_and_say_not_ready(self):
-        gone = Backend()
-        gone.listener.close()
-        router = Router([gone], are_up=False)
+        held = socket.socket()  # bound, not listening: connecting is refused
+        held.bind(("127.0.0.1", 0))
+        router = Router(["http://127.0.0.1:%d" % held.getsockname()[1]], are_up=False)
         wait_until(lambda: router.metric("panic") == 1)
         with self.assertRaises(urllib.error.HTTPError) as refused:
             router.admin("/readyz")
         self.assertEqual(refused.exception.code, 503)
         self.assertRegex(router.ask(), rb"503 (.|\r\n)*Retry-After")
+        held.close()
         self.assertEqual(router.end(), 0)
 
 

@@ -29,19 +29,23 @@ class PooledConnection : public ::testing::Test {
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()),
                   0);
         ::close(std::exchange(other_end_, ends[1]));
-        return std::make_unique<BackendConnection>(net::Stream(worker, ends[0]), to);
+        auto made = std::make_unique<BackendConnection>(net::Stream(worker, ends[0]), to);
+        made->address_generation = to->address.generation();
+        return made;
     }
 
     BackendRef entry() {
         config::Backend spec;
         spec.url.host = "engine";
         spec.url.port = 8000;
-        return std::make_shared<BackendEntry>(
+        auto made = std::make_shared<BackendEntry>(
             BackendSlot(0), spec, nullptr,
             [last = last_byte](const std::string&, std::uint16_t port) {
                 const std::string address = "127.0.0." + std::to_string(last->load());
                 return net::BackendAddress::Endpoints{*net::Endpoint::from_numeric(address, port)};
             });
+        wait_for_generation(made, 1);
+        return made;
     }
     static void wait_for_generation(const BackendRef& backend, std::uint32_t generation) {
         while (backend->address.generation() != generation) {
@@ -73,23 +77,26 @@ TEST_F(PooledConnection, IsUsedAgainWhileNothingWaitsOnIt) {
 
 TEST_F(PooledConnection, IsLeftWhenTheBackendsNameLeadsElsewhere) {
     const BackendRef backend = entry();
-    wait_for_generation(backend, 1);
-    const auto connect_now = [&] {
-        auto made = connect(backend);
-        made->address_generation = backend->address.generation();
-        return made;
-    };
-    pool.put(connect_now(), 0);
+    pool.put(connect(backend), 0);
     last_byte->store(2);
     wait_for_generation(backend, 2);
     EXPECT_FALSE(pool.take(backend));
-    pool.put(connect_now(), 0);
+    pool.put(connect(backend), 0);
     EXPECT_TRUE(pool.take(backend));
 }
 
 TEST_F(PooledConnection, IsLeftWhenItsSlotIsAnotherBackends) {
     pool.put(connect(entry()), 0);
     EXPECT_FALSE(pool.take(entry()));
+}
+
+TEST_F(PooledConnection, GivesItsDescriptorUpWhenTheyAreShort) {
+    const BackendRef backend = entry();
+    EXPECT_FALSE(pool.close_idle());
+    pool.put(connect(backend), 0);
+    EXPECT_TRUE(pool.close_idle());
+    EXPECT_FALSE(pool.take(backend));
+    EXPECT_FALSE(pool.close_idle());
 }
 
 TEST_F(PooledConnection, IdlesForSomeTimeOnly) {
