@@ -133,6 +133,17 @@ Result<BackendUrl> parse_unix_url(std::string_view path) {
     return url;
 }
 
+/// "http://user:secret@host" as "http://...@host": what is shown ends in logs.
+std::string without_credentials(std::string_view url) {
+    const auto scheme_end = url.find("://");
+    const auto begin = scheme_end == url.npos ? 0 : scheme_end + 3;
+    const auto authority = url.substr(begin, url.substr(begin).find_first_of("/?#"));
+    const auto at = authority.rfind('@');
+    return at == authority.npos
+               ? std::string(url)
+               : std::string(url.substr(0, begin)) + "..." + std::string(url.substr(begin + at));
+}
+
 struct Parts {
     std::string_view authority;
     std::string_view path;
@@ -199,7 +210,7 @@ std::string to_string(const ListenAddress& address) {
 
 Result<BackendUrl> parse_backend_url(std::string_view text) {
     const auto complain = [&](const std::string& message) {
-        return invalid("backend URL " + in_quotes(text) + ": " + message);
+        return invalid("backend URL " + in_quotes(without_credentials(text)) + ": " + message);
     };
     if (text.starts_with("unix:")) {
         const auto url = parse_unix_url(text.substr(5));

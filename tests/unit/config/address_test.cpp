@@ -110,6 +110,15 @@ TEST(BackendUrl, ErrorsNeverShowRawControlCharacters) {
     EXPECT_EQ(error_of("http://a\n\x01:8000").find_first_of("\n\x01"), std::string::npos);
 }
 
+TEST(BackendUrl, ErrorsNeverShowCredentials) {
+    for (const std::string url :
+         {"http://user:secret@a:1", "user:secret@a:1", "ftp://u:secret@x@a"}) {
+        const std::string error = error_of(url);
+        EXPECT_EQ(error.find("secret"), std::string::npos) << error;
+        EXPECT_NE(error.find("@a"), std::string::npos) << error;
+    }
+}
+
 TEST(BackendId, IsPinnedToTheNormalUrl) {
     const auto a = backend_from_url("http://127.0.0.1:8000");
     const auto b = backend_from_url("127.0.0.1:8000/");
