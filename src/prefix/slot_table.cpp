@@ -97,6 +97,11 @@ void SlotTable::fit(std::size_t segment, SlotFilter& filter, std::size_t room, s
 
 void SlotTable::collect(std::size_t segment, SlotFilter& filter) {
     scratch_.clear();
+    // A vector that doubled would take a quarter of a small map at once.
+    const std::size_t used = segments_[segment].used;
+    if (scratch_.capacity() < used) {
+        scratch_.reserve(used + used / 16);
+    }
     const Slot* slot = base(segment);
     for (const Slot* end = slot + segments_[segment].slots; slot != end; ++slot) {
         if (slot->word == 0) {
