@@ -106,9 +106,10 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
         return port.error();
     }
     parts->port = *port;
-    spdlog::info("serving on {}:{} with {} backends, strategy {}", parts->config.listen.host,
-                 parts->port, parts->config.backends.size(),
-                 config::to_string(parts->config.routing.strategy));
+    config::ListenAddress where = parts->config.listen;
+    where.port = parts->port;
+    spdlog::info("serving on {} with {} backends, strategy {}", config::to_string(where),
+                 parts->config.backends.size(), config::to_string(parts->config.routing.strategy));
     return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 

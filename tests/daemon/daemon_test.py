@@ -89,12 +89,12 @@ def answer(connection, body, status=b"200 OK", fields=b""):
 
 
 class Router:
-    def __init__(self, backends, settings="", descriptors=None, are_up=True):
+    def __init__(self, backends, settings="", descriptors=None, are_up=True, host="127.0.0.1"):
         self.port, self.admin_port = free_port(), free_port()
         self.folder = tempfile.TemporaryDirectory()
         path = os.path.join(self.folder.name, "router.yaml")
         with open(path, "w") as file:
-            file.write("listen: 127.0.0.1:%d\nadmin: 127.0.0.1:%d\nbackends:\n" % (self.port, self.admin_port))
+            file.write("listen: '%s:%d'\nadmin: 127.0.0.1:%d\nbackends:\n" % (host, self.port, self.admin_port))
             file.write("".join("  - url: %s\n" % getattr(backend, "url", backend) for backend in backends) + settings)
         self.output = open(os.path.join(self.folder.name, "output"), "w+b")
 
@@ -399,6 +399,14 @@ class Starts(unittest.TestCase):
                 code, output = self.run_with(listener % port + "backends:\n  - url: http://127.0.0.1:1\n")
                 self.assertEqual(code, 1)
                 self.assertRegex(output, r"cannot listen on 127.0.0.1(:| port )%d: .*(in use|uses)" % port)
+
+    def test_on_an_ipv6_address_tell_it_in_brackets(self):
+        router = Router([Backend()], host="[::1]")
+        self.assertIn(b"serving on [::1]:%d with" % router.port, router.text())
+        with socket.create_connection(("::1", router.port), timeout=PATIENCE) as client:
+            client.sendall(b"GET /x HTTP/1.1\r\nHost: r\r\nConnection: close\r\n\r\n")
+            self.assertIn(b"200 OK", read_to_end(client))
+        self.assertEqual(router.end(), 0)
 
     def test_with_unreachable_backends_succeed_and_say_not_ready(self):
         held = socket.socket()  # bound, not listening: connecting is refused
