@@ -45,12 +45,17 @@ class Copy {
         return Copy((word_ & ~(std::uint64_t{0xff} << 32)) | (std::uint64_t{pins} << 32));
     }
 
+    /// For less than kManyPins - 1 pins, and for at least one.
+    constexpr Copy with_pin_more() const { return Copy(word_ + kOnePin); }
+    constexpr Copy with_pin_less() const { return Copy(word_ - kOnePin); }
+
     static constexpr std::size_t backend_of(std::uint64_t word) {
         return static_cast<std::size_t>(word >> kBackendShift);
     }
 
   private:
     static constexpr unsigned kBackendShift = 53;
+    static constexpr std::uint64_t kOnePin = std::uint64_t{1} << 32;
     std::uint64_t word_;
 };
 

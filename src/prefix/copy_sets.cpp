@@ -33,17 +33,11 @@ CopySets::CopySets() : used_in_chunk_(kChunkWords) {
     free_.fill(kNone);
 }
 
-std::uint64_t* CopySets::at(std::uint32_t place) {
-    return chunks_[place / kChunkWords].get() + place % kChunkWords;
-}
-const std::uint64_t* CopySets::at(std::uint32_t place) const {
+std::uint64_t* CopySets::at(std::uint32_t place) const {
     return chunks_[place / kChunkWords].get() + place % kChunkWords;
 }
 
-std::span<std::uint64_t> CopySets::view(std::uint64_t word) {
-    return {at(place_of(word)), size_of(word)};
-}
-std::span<const std::uint64_t> CopySets::view(std::uint64_t word) const {
+std::span<std::uint64_t> CopySets::view(std::uint64_t word) const {
     return {at(place_of(word)), size_of(word)};
 }
 

@@ -25,8 +25,8 @@ class CopySets {
   public:
     CopySets();
 
-    std::span<std::uint64_t> view(std::uint64_t word);
-    std::span<const std::uint64_t> view(std::uint64_t word) const;
+    /// The copies of a set; what they say may be changed, but for the backend.
+    std::span<std::uint64_t> view(std::uint64_t word) const;
 
     /// A set of two copies on different backends; 0 when it needs memory that it may not take.
     std::uint64_t pair(std::uint64_t first, std::uint64_t second, Growth growth);
@@ -44,8 +44,7 @@ class CopySets {
     static constexpr std::size_t kClasses = 19;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-    std::uint64_t* at(std::uint32_t place);
-    const std::uint64_t* at(std::uint32_t place) const;
+    std::uint64_t* at(std::uint32_t place) const;
     std::uint32_t allocate(std::size_t size_class, Growth growth);
     void recycle(std::uint32_t place, std::size_t size_class);
     void retire_chunk();

@@ -2,6 +2,7 @@
 #include <bitset>
 
 #include "prefix/table.hpp"
+#include "prefix/walk.hpp"
 
 namespace prefix_router::prefix {
 
@@ -44,9 +45,7 @@ class PrefixMap::Table::Search {
         std::size_t holders;
     };
 
-    void fetch(std::size_t depth) const {
-        table_.slots_.prefetch(key_of(chain_.hashes[depth - 1]));
-    }
+    void fetch(std::size_t depth) const { table_.slots_.locate(key_of(chain_.hashes[depth - 1])); }
 
     void fetch_between(std::size_t low, std::size_t high, unsigned levels) const {
         if (levels == 0 || high - low < 2) {
@@ -135,16 +134,19 @@ void PrefixMap::Table::distances(const Chain& chain, std::size_t backend,
     if (history == nullptr) {
         return;
     }
-    for (std::size_t block = 0; block < out.size(); ++block) {
-        const Slot* slot = slots_.find(key_of(chain.hashes[block]));
-        const std::uint64_t* word = find_copy(slot, backend);
-        if (word == nullptr) {
-            continue;
+    // Neighbours were mostly touched together: one sum serves all blocks of a bucket.
+    const Timeline& timeline = history->timeline;
+    Timeline::Sequence last = Timeline::kCleared;
+    StackDistance distance = kNever;
+    for (Walk walk(slots_, chain, 0); walk.next();) {
+        const std::uint64_t* word = find_copy(walk.find(), backend);
+        const Timeline::Sequence sequence =
+            word == nullptr ? Timeline::kCleared : timeline.sequence(Copy(*word).stamp());
+        if (sequence != last) {
+            last = sequence;
+            distance = sequence >= timeline.oldest() ? timeline.after(sequence) : kNever;
         }
-        const Timeline::Sequence sequence = history->timeline.sequence(Copy(*word).stamp());
-        if (sequence >= history->timeline.oldest()) {
-            out[block] = history->timeline.after(sequence);
-        }
+        out[walk.block()] = distance;
     }
 }
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "prefix/table.hpp"
 
 namespace prefix_router::prefix {
@@ -15,22 +13,19 @@ void PrefixMap::Table::pin(const Chain& chain, std::size_t backend) {
         std::uint64_t* word = find_copy(slot, backend);
         const Copy absent = Copy::make(backend, tokens_of(chain, block),
                                        history->timeline.stamp(Timeline::kCleared));
-        Copy pinned = word == nullptr ? absent : Copy(*word);
-        bool is_pinned = true;
         if (word == nullptr) {
-            is_pinned = put(slot, key, absent.with_pins(1));
-        } else if (pinned.pins() == 0 &&
-                   history->timeline.sequence(pinned.stamp()) < history->timeline.oldest()) {
-            uncount(pinned);  // forgotten, though still in the table
-            pinned = absent;
-            *word = absent.with_pins(1).word();
-        } else {
-            *word = with_pins(key, pinned, pins(key, pinned) + 1).word();
+            if (put(slot, key, absent.with_pins(1))) {
+                add_pin(*history, key, absent);
+            }
+            continue;
         }
-        if (is_pinned && pinned.pins() == 0) {
-            history->pinned += pinned.tokens();
-            ++history->pinned_copies;
+        Copy copy(*word);
+        if (copy.pins() == 0 &&
+            history->timeline.sequence(copy.stamp()) < history->timeline.oldest()) {
+            uncount(copy);  // forgotten, though still in the table
+            copy = absent;
         }
+        *word = add_pin(*history, key, copy).word();
     }
     publish(backend);
 }
@@ -47,15 +42,10 @@ void PrefixMap::Table::unpin(const Chain& chain, std::size_t backend) {
         if (word == nullptr || Copy(*word).pins() == 0) {
             continue;
         }
-        const Copy copy(*word);
-        const std::uint32_t left = pins(key, copy) - 1;
-        *word = with_pins(key, copy, left).word();
-        if (left > 0) {
-            continue;
-        }
-        history->pinned -= copy.tokens();
-        --history->pinned_copies;
-        if (history->timeline.sequence(copy.stamp()) < history->timeline.first()) {
+        const Copy copy = drop_pin(*history, key, Copy(*word));
+        *word = copy.word();
+        if (copy.pins() == 0 &&
+            history->timeline.sequence(copy.stamp()) < history->timeline.first()) {
             remove_copy(slot, word);
         }
     }
@@ -67,17 +57,18 @@ Tokens PrefixMap::Table::pinned(std::size_t backend) const {
     return history == nullptr ? 0 : history->pinned;
 }
 
-std::uint32_t PrefixMap::Table::pins(std::uint64_t key, Copy copy) const {
-    return copy.pins() == Copy::kManyPins ? many_pins_.at({key, copy.backend()}) : copy.pins();
-}
-
-Copy PrefixMap::Table::with_pins(std::uint64_t key, Copy copy, std::uint32_t pins) {
-    if (pins >= Copy::kManyPins) {
-        many_pins_[{key, copy.backend()}] = pins;
-    } else if (copy.pins() == Copy::kManyPins) {
-        many_pins_.erase({key, copy.backend()});
+/// One pin more, or one less, for a copy with more pins than its bits can count.
+Copy PrefixMap::Table::count_pins(std::uint64_t key, Copy copy, int change) {
+    const ManyPinsKey place{key, copy.backend()};
+    const auto known = many_pins_.find(place);
+    const std::uint32_t before = known == many_pins_.end() ? copy.pins() : known->second;
+    const std::uint32_t after = change > 0 ? before + 1 : before - 1;
+    if (after < Copy::kManyPins) {
+        many_pins_.erase(place);
+        return copy.with_pins(after);
     }
-    return copy.with_pins(std::min(pins, Copy::kManyPins));
+    many_pins_[place] = after;
+    return copy.with_pins(Copy::kManyPins);
 }
 
 }  // namespace prefix_router::prefix

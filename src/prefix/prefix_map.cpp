@@ -31,8 +31,8 @@ void PrefixMap::distances(const Chain& chain, BackendSlot backend,
                           std::vector<StackDistance>& out) const {
     table_->distances(chain, backend.index(), out);
 }
-void PrefixMap::touch(const Chain& chain, BackendSlot backend) {
-    table_->touch(chain, backend.index());
+void PrefixMap::touch(const Chain& chain, BackendSlot backend, std::size_t from) {
+    table_->touch(chain, backend.index(), from);
 }
 void PrefixMap::erase(const Chain& chain, BackendSlot backend, std::size_t from) {
     table_->erase(chain, backend.index(), from);
@@ -43,6 +43,12 @@ void PrefixMap::pin(const Chain& chain, BackendSlot backend) {
 }
 void PrefixMap::unpin(const Chain& chain, BackendSlot backend) {
     table_->unpin(chain, backend.index());
+}
+void PrefixMap::touch_and_pin(const Chain& chain, BackendSlot backend) {
+    table_->touch_and_pin(chain, backend.index());
+}
+void PrefixMap::unpin_and_touch(const Chain& chain, BackendSlot backend, std::size_t from) {
+    table_->unpin_and_touch(chain, backend.index(), from);
 }
 Tokens PrefixMap::pinned(BackendSlot backend) const {
     return table_->pinned(backend.index());

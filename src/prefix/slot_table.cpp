@@ -46,7 +46,11 @@ SlotTable::SlotTable(std::size_t memory_bytes)
       stride_(stride_for(memory_bytes, segment_bits_)),
       memory_((stride_ << segment_bits_) * sizeof(Slot)),
       slots_(reinterpret_cast<Slot*>(memory_.data())),
-      segments_(std::size_t{1} << segment_bits_) {}
+      segments_(std::size_t{1} << segment_bits_) {
+    for (std::size_t segment = 0; segment < segments_.size(); ++segment) {
+        segments_[segment].first = base(segment);
+    }
+}
 
 Slot* SlotTable::insert(std::uint64_t key) {
     Segment& segment = segments_[segment_of(key)];
@@ -84,34 +88,42 @@ void SlotTable::remove(Slot* slot) {
 }
 
 void SlotTable::fit(std::size_t segment, SlotFilter& filter, std::size_t room, std::size_t budget) {
-    collect(segment, filter);
+    const bool has_changed = collect(segment, filter);
     const std::size_t current = segments_[segment].slots / kSlotsPerPage;
     const std::size_t most =
         std::min(stride_ / kSlotsPerPage, current + budget / Reservation::kPageBytes);
     std::size_t pages = std::min(pages_for(scratch_.size() + room), most);
+    if (pages == current && !has_changed) {
+        return;
+    }
+    ++fits_;
     // What fits now fits again into as many pages; fewer, or more, may lack room at the end.
     while (!spread(segment, pages)) {
         pages = pages == most && most > current ? current : pages + 1;
     }
 }
 
-void SlotTable::collect(std::size_t segment, SlotFilter& filter) {
+/// Copies to scratch_ what the filter keeps; false when that is what there was.
+bool SlotTable::collect(std::size_t segment, SlotFilter& filter) {
     scratch_.clear();
     // A vector that doubled would take a quarter of a small map at once.
     const std::size_t used = segments_[segment].used;
     if (scratch_.capacity() < used) {
         scratch_.reserve(used + used / 16);
     }
+    bool has_changed = false;
     const Slot* slot = base(segment);
     for (const Slot* end = slot + segments_[segment].slots; slot != end; ++slot) {
         if (slot->word == 0) {
             continue;
         }
         const std::uint64_t word = filter.keep(*slot);
+        has_changed |= word != slot->word;
         if (word != 0) {
             scratch_.push_back(Slot{slot->key, word});
         }
     }
+    return has_changed;
 }
 
 /// Lays the collected slots out over `pages` pages; false when the last ones find no room.
@@ -119,6 +131,7 @@ bool SlotTable::spread(std::size_t segment, std::size_t pages) {
     const std::size_t before = segments_[segment].slots / kSlotsPerPage;
     const std::size_t slots = pages * kSlotsPerPage;
     Segment next;
+    next.first = base(segment);
     next.slots = static_cast<std::uint32_t>(slots);
     next.homes = pages == 0 ? 0 : next.slots - tail(slots);
     next.used = static_cast<std::uint32_t>(scratch_.size());
@@ -129,7 +142,7 @@ bool SlotTable::spread(std::size_t segment, std::size_t pages) {
     if (position + 1 > slots && position != 0) {
         return false;
     }
-    Slot* first = base(segment);
+    Slot* first = next.first;
     std::memset(static_cast<void*>(first), 0, std::min(before, pages) * Reservation::kPageBytes);
     position = 0;
     for (const Slot& slot : scratch_) {

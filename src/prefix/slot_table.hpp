@@ -38,19 +38,29 @@ class SlotTable {
     /// `memory_bytes`: the size to lay the segments out for.
     explicit SlotTable(std::size_t memory_bytes);
 
-    Slot* find(std::uint64_t key) const {
+    /// A key and where the search for it begins; good until a fit.
+    struct Place {
+        std::uint64_t key;
+        Slot* home;
+    };
+    /// Fetches the place, too: find() is quick once that has come.
+    Place locate(std::uint64_t key) const {
         Slot* slot = home(key);
-        while (slot->key < key && slot->word != 0) {
-            ++slot;
-        }
-        return slot->key == key && slot->word != 0 ? slot : nullptr;
-    }
-
-    void prefetch(std::uint64_t key) const {
-        const auto* slot = home(key);
         __builtin_prefetch(slot);
         __builtin_prefetch(slot + 4);
+        return {key, slot};
     }
+    /// Fits so far: places located before the last one are not good any more.
+    std::uint64_t fits() const { return fits_; }
+
+    Slot* find(const Place& place) const {
+        Slot* slot = place.home;
+        while (slot->key < place.key && slot->word != 0) {
+            ++slot;
+        }
+        return slot->key == place.key && slot->word != 0 ? slot : nullptr;
+    }
+    Slot* find(std::uint64_t key) const { return find(Place{key, home(key)}); }
 
     /// A slot for an absent key, to be given a word at once; nullptr when its segment is full.
     Slot* insert(std::uint64_t key);
@@ -70,6 +80,7 @@ class SlotTable {
 
   private:
     struct Segment {
+        Slot* first = nullptr;
         std::uint32_t homes = 0;  ///< slots that can be a home; the rest takes displaced ones
         std::uint32_t slots = 0;  ///< the last one is always empty: it ends every search
         std::uint32_t used = 0;
@@ -81,9 +92,9 @@ class SlotTable {
     }
     Slot* home(std::uint64_t key) const {
         const std::size_t segment = segment_of(key);
-        return base(segment) + home_in(segments_[segment], key);
+        return segments_[segment].first + home_in(segments_[segment], key);
     }
-    void collect(std::size_t segment, SlotFilter& filter);
+    bool collect(std::size_t segment, SlotFilter& filter);
     bool spread(std::size_t segment, std::size_t pages);
 
     unsigned segment_bits_;
@@ -93,6 +104,7 @@ class SlotTable {
     std::vector<Segment> segments_;
     std::vector<Slot> scratch_;
     std::size_t pages_ = 0;
+    std::uint64_t fits_ = 0;
 };
 
 }  // namespace prefix_router::prefix

@@ -6,8 +6,6 @@
 namespace prefix_router::prefix {
 namespace {
 
-/// Blocks whose slots are fetched ahead of the one in work: hides the memory latency of the table.
-constexpr std::size_t kAhead = 8;
 constexpr std::size_t kNoBackend = ~std::size_t{0};
 
 }  // namespace
@@ -72,55 +70,6 @@ Tokens PrefixMap::Table::capacity(std::size_t backend) const {
     return history == nullptr ? 0 : history->capacity;
 }
 
-void PrefixMap::Table::touch(const Chain& chain, std::size_t backend) {
-    History* history = present(backend);
-    if (history == nullptr) {
-        return;
-    }
-    history->activity.note(now_, window_, history->timeline);
-    const std::size_t blocks = chain.hashes.size();
-    for (std::size_t block = blocks; block-- > 0;) {
-        if (block >= kAhead) {
-            slots_.prefetch(key_of(chain.hashes[block - kAhead]));
-        }
-        touch_block(key_of(chain.hashes[block]), tokens_of(chain, block), backend);
-    }
-    if (history->timeline.newest() > options_.renumber_after) {
-        renumber(backend);
-    }
-    settle(backend);
-    sweep(blocks);
-}
-
-void PrefixMap::Table::touch_block(std::uint64_t key, std::uint32_t tokens, std::size_t backend) {
-    History& history = *histories_[backend];
-    Timeline& timeline = history.timeline;
-    Slot* slot = slots_.find(key);
-    std::uint64_t* word = find_copy(slot, backend);
-    if (word == nullptr) {
-        const Timeline::Stamp stamp = timeline.push(tokens);
-        if (put(slot, key, Copy::make(backend, tokens, stamp))) {
-            ++history.held;
-            ++held_;
-        } else {
-            timeline.take(timeline.sequence(stamp), tokens);
-        }
-        return;
-    }
-    const Copy copy(*word);
-    const Timeline::Sequence sequence = timeline.sequence(copy.stamp());
-    if (sequence >= timeline.oldest()) {
-        timeline.take(sequence, copy.tokens());
-    } else if (sequence < timeline.first()) {
-        ++history.held;
-        ++held_;
-    }
-    if (copy.pins() != 0) {
-        history.pinned += Tokens{tokens} - Tokens{copy.tokens()};
-    }
-    *word = copy.with_tokens(tokens).with_stamp(timeline.push(tokens)).word();
-}
-
 void PrefixMap::Table::erase(const Chain& chain, std::size_t backend, std::size_t from) {
     History* history = present(backend);
     if (history == nullptr) {
@@ -164,12 +113,6 @@ Tokens PrefixMap::Table::working_set(std::size_t backend) const {
     return history->working_set;
 }
 
-std::uint32_t PrefixMap::Table::tokens_of(const Chain& chain, std::size_t block) {
-    const std::uint32_t end = chain.tokens[block];
-    const std::uint32_t begin = block == 0 ? 0 : chain.tokens[block - 1];
-    return end > begin ? std::min(end - begin, Copy::kMaxTokens) : 0;
-}
-
 PrefixMap::Table::History* PrefixMap::Table::present(std::size_t backend) {
     return const_cast<History*>(std::as_const(*this).present(backend));
 }
@@ -182,18 +125,8 @@ const PrefixMap::Table::History* PrefixMap::Table::present(std::size_t backend) 
     return histories_[backend].get();
 }
 
-std::uint64_t* PrefixMap::Table::find_copy(Slot* slot, std::size_t backend) {
-    return const_cast<std::uint64_t*>(std::as_const(*this).find_copy(slot, backend));
-}
-
-const std::uint64_t* PrefixMap::Table::find_copy(const Slot* slot, std::size_t backend) const {
-    if (slot == nullptr) {
-        return nullptr;
-    }
-    if (!is_set(slot->word)) {
-        return Copy::backend_of(slot->word) == backend ? &slot->word : nullptr;
-    }
-    const std::span<const std::uint64_t> copies = sets_.view(slot->word);
+std::uint64_t* PrefixMap::Table::find_in_set(std::uint64_t set, std::size_t backend) const {
+    const std::span<std::uint64_t> copies = sets_.view(set);
     const auto found =
         std::lower_bound(copies.begin(), copies.end(), Copy::make(backend, 0, 0).word());
     const bool is_there = found != copies.end() && Copy::backend_of(*found) == backend;
@@ -226,7 +159,7 @@ bool PrefixMap::Table::put(Slot* slot, std::uint64_t key, Copy copy) {
 /// capacity makes room. 0: all are pinned.
 std::uint64_t PrefixMap::Table::displace(std::uint64_t word, Copy copy) {
     const std::span<const std::uint64_t> copies =
-        is_set(word) ? std::as_const(sets_).view(word) : std::span<const std::uint64_t>(&word, 1);
+        is_set(word) ? sets_.view(word) : std::span<const std::uint64_t>(&word, 1);
     std::size_t victim = copies.size();
     double oldest = -1;
     for (std::size_t i = 0; i < copies.size(); ++i) {

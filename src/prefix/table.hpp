@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,7 +28,7 @@ namespace prefix_router::prefix {
 /// copy that was only pushed out by younger ones is believed cached: engines do not evict blocks in
 /// use. A backend that is cleared keeps the pins, not the belief.
 ///
-/// table.cpp: backends, touch, erase; match.cpp: match, distances; pins.cpp: pins;
+/// table.cpp: backends, erase; touch.cpp: touch; match.cpp: match, distances; pins.cpp: pins;
 /// upkeep.cpp: memory bound, sweep, renumbering.
 class PrefixMap::Table final : private SlotFilter {
   public:
@@ -42,7 +43,9 @@ class PrefixMap::Table final : private SlotFilter {
     void match(const Chain& chain, std::span<const BackendSlot> backends,
                std::span<Match> out) const;
     void distances(const Chain& chain, std::size_t backend, std::vector<StackDistance>& out) const;
-    void touch(const Chain& chain, std::size_t backend);
+    void touch(const Chain& chain, std::size_t backend, std::size_t from);
+    void touch_and_pin(const Chain& chain, std::size_t backend);
+    void unpin_and_touch(const Chain& chain, std::size_t backend, std::size_t from);
     void erase(const Chain& chain, std::size_t backend, std::size_t from);
 
     void pin(const Chain& chain, std::size_t backend);
@@ -57,6 +60,7 @@ class PrefixMap::Table final : private SlotFilter {
 
   private:
     class Search;
+    class Walk;
 
     /// What is known about one backend. Outlives it: its stamps go on, so that nothing of a former
     /// backend in the same place is alive.
@@ -87,11 +91,16 @@ class PrefixMap::Table final : private SlotFilter {
 
     History* present(std::size_t backend);
     const History* present(std::size_t backend) const;
-    std::uint64_t* find_copy(Slot* slot, std::size_t backend);
-    const std::uint64_t* find_copy(const Slot* slot, std::size_t backend) const;
+    std::uint64_t* find_copy(Slot* slot, std::size_t backend) const;
+    std::uint64_t* find_in_set(std::uint64_t set, std::size_t backend) const;
     bool is_believed(Copy copy) const;
 
-    void touch_block(std::uint64_t key, std::uint32_t tokens, std::size_t backend);
+    /// What a touch does beside touching.
+    enum class Pinning : std::uint8_t { Keep, Add, Drop };
+    template <Pinning kPinning>
+    void touch_blocks(const Chain& chain, std::size_t backend, std::size_t from);
+    void leave_old_place(History& history, Copy copy);
+    bool add_block(Slot* slot, std::uint64_t key, Copy copy);
     bool put(Slot* slot, std::uint64_t key, Copy copy);
     std::uint64_t displace(std::uint64_t word, Copy copy);
     void remove_copy(Slot* slot, const std::uint64_t* word);
@@ -99,15 +108,16 @@ class PrefixMap::Table final : private SlotFilter {
     void settle(std::size_t backend);
     void publish(std::size_t backend);
 
-    std::uint32_t pins(std::uint64_t key, Copy copy) const;
-    Copy with_pins(std::uint64_t key, Copy copy, std::uint32_t pins);
+    Copy add_pin(History& history, std::uint64_t key, Copy copy);
+    Copy drop_pin(History& history, std::uint64_t key, Copy copy);
+    Copy count_pins(std::uint64_t key, Copy copy, int change);
 
     std::uint64_t keep(const Slot& slot) override;
     std::uint64_t keep_copy(Copy copy);
     Slot* insert_slot(std::uint64_t key);
     std::size_t budget() const;
     bool shed();
-    void sweep(std::size_t blocks);
+    void sweep(std::size_t touched, std::size_t added);
     void sweep_segment();
     void purge(std::size_t backend);
     void renumber(std::size_t backend);
@@ -135,7 +145,7 @@ class PrefixMap::Table final : private SlotFilter {
     double level_;                  ///< lowers ghost_factor while memory is short
     std::size_t purged_;            ///< a backend whose copies go even when pinned
     std::size_t sweep_hand_ = 0;    ///< next segment
-    std::size_t sweep_credit_ = 0;  ///< slots that may be visited
+    std::size_t sweep_credit_ = 0;  ///< slots that may be visited, in eighths
     std::uint64_t swept_ = 0;       ///< segments visited since the start
     std::size_t renumbering_ = 0;   ///< backends with copies under an old numbering
 
@@ -150,6 +160,39 @@ inline std::uint64_t PrefixMap::Table::key_of(std::uint64_t hash) {
     hash *= 0x9e3779b97f4a7c15U;
     hash ^= hash >> 32;
     return hash * 0xd6e8feb86659fd93U;
+}
+
+inline std::uint32_t PrefixMap::Table::tokens_of(const Chain& chain, std::size_t block) {
+    const std::uint32_t end = chain.tokens[block];
+    const std::uint32_t begin = block == 0 ? 0 : chain.tokens[block - 1];
+    return end > begin ? std::min(end - begin, Copy::kMaxTokens) : 0;
+}
+
+inline std::uint64_t* PrefixMap::Table::find_copy(Slot* slot, std::size_t backend) const {
+    if (slot == nullptr) {
+        return nullptr;
+    }
+    if (is_set(slot->word)) {
+        return find_in_set(slot->word, backend);
+    }
+    return Copy::backend_of(slot->word) == backend ? &slot->word : nullptr;
+}
+
+inline Copy PrefixMap::Table::add_pin(History& history, std::uint64_t key, Copy copy) {
+    if (copy.pins() == 0) {
+        history.pinned += copy.tokens();
+        ++history.pinned_copies;
+    }
+    return copy.pins() + 1 < Copy::kManyPins ? copy.with_pin_more() : count_pins(key, copy, 1);
+}
+
+/// Takes one of the copy's pins.
+inline Copy PrefixMap::Table::drop_pin(History& history, std::uint64_t key, Copy copy) {
+    if (copy.pins() == 1) {
+        history.pinned -= copy.tokens();
+        --history.pinned_copies;
+    }
+    return copy.pins() < Copy::kManyPins ? copy.with_pin_less() : count_pins(key, copy, -1);
 }
 
 inline bool PrefixMap::Table::is_believed(Copy copy) const {

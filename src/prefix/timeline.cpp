@@ -42,23 +42,16 @@ void Timeline::shape(Tokens capacity, std::uint32_t resolution) {
     granule_ = capacity_ / resolution_;
 }
 
-Timeline::Stamp Timeline::push(std::uint32_t tokens) {
-    if (open_ > 0 && Tokens{open_} + tokens > granule_) {
-        open_bucket();
-    }
-    open_ += tokens;
-    return stamp(newest());
-}
-
 void Timeline::take(Sequence sequence, std::uint32_t tokens) {
-    const std::size_t bucket = locate(sequence);
-    if (bucket + 1 == starts_.size()) {
+    if (sequence >= newest()) {
         open_ -= tokens;
         return;
     }
-    if (bucket != pending_bucket_) {
+    if (sequence - pending_start_ >= pending_width_) {
         flush();
-        pending_bucket_ = bucket;
+        pending_bucket_ = locate(sequence);
+        pending_start_ = starts_[pending_bucket_];
+        pending_width_ = starts_[pending_bucket_ + 1] - pending_start_;
     }
     pending_ += tokens;
 }
@@ -83,6 +76,7 @@ void Timeline::clear() {
     sums_.shrink_to_fit();
     head_ = hint_ = pending_bucket_ = 0;
     open_ = closed_ = pending_ = 0;
+    pending_width_ = 0;
     cutoff_ = first_ = next;
     resident_ = 0;
 }
@@ -189,11 +183,12 @@ void Timeline::flush() {
         add_to_sum(pending_bucket_, 0U - pending_);
         pending_ = 0;
     }
+    pending_width_ = 0;
 }
 
 void Timeline::open_bucket() {
-    flush();
     if (starts_.size() > sums_.size()) {
+        flush();
         compact();
     }
     add_to_sum(starts_.size() - 1, open_);

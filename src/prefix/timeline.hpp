@@ -45,9 +45,23 @@ class Timeline {
     void bound(std::size_t most_buckets) { most_buckets_ = most_buckets; }
 
     /// Counts a block as the youngest.
-    Stamp push(std::uint32_t tokens);
+    Stamp push(std::uint32_t tokens) {
+        if (open_ > 0 && Tokens{open_} + tokens > granule_) {
+            open_bucket();
+        }
+        open_ += tokens;
+        return stamp(newest());
+    }
     /// Uncounts a block that is not forgotten.
     void take(Sequence sequence, std::uint32_t tokens);
+    /// The same for a block out of the bucket that the last one was taken from; false: it is not.
+    bool take_again(Stamp stamp, std::uint32_t tokens) {
+        if ((stamp ^ parity_) - pending_start_ >= pending_width_) {
+            return false;
+        }
+        pending_ += tokens;
+        return true;
+    }
     /// After pushes and takes: forgets what is beyond the `retained` youngest tokens, and renews
     /// cutoff() and resident().
     void settle(Tokens retained);
@@ -101,7 +115,9 @@ class Timeline {
     std::size_t head_ = 0;             ///< buckets before it are forgotten
     std::uint32_t open_ = 0;           ///< tokens in the newest bucket, not yet in the tree
     std::uint32_t closed_ = 0;         ///< tokens in the tree, forgotten buckets included
-    std::size_t pending_bucket_ = 0;   ///< taken tokens not yet subtracted in the tree
+    std::size_t pending_bucket_ = 0;   ///< whose taken tokens are not yet subtracted in the tree
+    Sequence pending_start_ = 0;       ///< its sequence numbers
+    Sequence pending_width_ = 0;       ///< 0: there is none
     std::uint32_t pending_ = 0;
     mutable std::size_t hint_ = 0;
 

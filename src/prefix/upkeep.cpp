@@ -6,7 +6,11 @@ namespace prefix_router::prefix {
 namespace {
 
 constexpr std::size_t kNoBackend = ~std::size_t{0};
-/// Segments visited until the pass of a renumbering is over: 16 slots per block touched.
+/// Credit that buys the visit of one slot. A block that is added buys one, since only what is added
+/// makes others forgotten; one that is touched buys an eighth, so that what a cleared backend held
+/// goes, too.
+constexpr std::size_t kCreditOfOne = 8;
+/// Slots visited per block touched until the pass of a renumbering is over.
 constexpr std::size_t kRenumberingCredit = 16;
 /// What pinned copies may take beyond the bound, once all else is gone; requests in flight bound
 /// it.
@@ -107,14 +111,15 @@ std::uint64_t PrefixMap::Table::keep_copy(Copy copy) {
 
 /// A little upkeep per touch: drops forgotten copies, gives back memory, renews stamps. A visited
 /// segment takes up to some 50 us.
-void PrefixMap::Table::sweep(std::size_t blocks) {
+void PrefixMap::Table::sweep(std::size_t touched, std::size_t added) {
     if (memory_bytes() > options_.memory_bytes - options_.memory_bytes / 64) {
         shed();
         sweep_segment();
     }
-    sweep_credit_ += blocks * (renumbering_ > 0 ? kRenumberingCredit : 1);
+    sweep_credit_ += renumbering_ > 0 ? touched * kCreditOfOne * kRenumberingCredit
+                                      : touched + added * (kCreditOfOne - 1);
     for (;;) {
-        const std::size_t cost = slots_.slot_count(sweep_hand_) + 1;
+        const std::size_t cost = (slots_.slot_count(sweep_hand_) + 1) * kCreditOfOne;
         if (cost > sweep_credit_) {
             return;
         }

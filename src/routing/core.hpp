@@ -86,6 +86,7 @@ class Router::Core {
 
     // core_settle.cpp
     void leave_backend(Record& record, Backlog::Leaves leaves);
+    void unpin(const Record& record);
     void forget_prefix(const Record& record);
     void remember_answer(const Record& record, const Outcome& outcome);
     void learn(const Record& record, const Outcome& outcome);

@@ -44,6 +44,7 @@ const Decision& Router::Core::retry(Ticket& ticket, Outcome::Kind why, TimePoint
     begin(now);
     Record& record = *ticket.record_;
     leave_backend(record, leaves(why));
+    unpin(record);
     if (why != Outcome::Kind::ClientLeft) {
         forget_prefix(record);
     }
@@ -165,8 +166,7 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
         map_.distances(record.chain(), record.backend, distances_);
         record.distances.assign(distances_);
     }
-    map_.touch(record.chain(), record.backend);
-    map_.pin(record.chain(), record.backend);
+    map_.touch_and_pin(record.chain(), record.backend);
 }
 
 void Router::Core::count_awaiting(const Record& record, BackendState& state) {

@@ -62,9 +62,11 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
                 break;
             case Outcome::Kind::Refused:
             case Outcome::Kind::Failed:
+                unpin(record);
                 forget_prefix(record);
                 break;
             case Outcome::Kind::ClientLeft:
+                unpin(record);
                 break;
         }
     }
@@ -73,7 +75,7 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
     pump(changed);
 }
 
-// Gives back what reserve() took, but for the map's blocks.
+// Gives back what reserve() took, but for the map's blocks and their pins.
 void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
     BackendState& state = fleet_.at(record.backend);
     pool::Backend& backend = *pool_.find(record.backend);
@@ -94,6 +96,9 @@ void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
         record.is_trial = false;
         backend.health.abandon_trial();  // a verdict came through the pool, or there is none
     }
+}
+
+void Router::Core::unpin(const Record& record) {
     if (!record.ticket->ask().key.empty()) {
         map_.unpin(record.chain(), record.backend);
     }
@@ -112,14 +117,15 @@ void Router::Core::remember_answer(const Record& record, const Outcome& outcome)
     if (key.empty()) {
         return;
     }
-    map_.touch(record.chain(), record.backend);
     if (outcome.answer_hashes.empty()) {
+        map_.unpin_and_touch(record.chain(), record.backend);
         return;
     }
     // The answer follows the last message; fields that templates render behind it do not come
     // before it in the next turn.
     const std::size_t before = key.history.hash != 0 ? key.history.blocks : key.size();
-    const auto kept = static_cast<std::ptrdiff_t>(std::min(before, key.size()));
+    const std::size_t common = std::min(before, key.size());
+    const auto kept = static_cast<std::ptrdiff_t>(common);
     answer_hashes_.assign(key.hashes.begin(), key.hashes.begin() + kept);
     answer_hashes_.insert(answer_hashes_.end(), outcome.answer_hashes.begin(),
                           outcome.answer_hashes.end());
@@ -127,7 +133,12 @@ void Router::Core::remember_answer(const Record& record, const Outcome& outcome)
     const ModelState& model = fleet_.model(record.ticket->ask().model);
     tokens_of(outcome.answer_ends, key.is_tokens ? 1.0 : model.ratio.bytes_per_token(),
               answer_tokens_);
-    map_.touch({answer_hashes_, answer_tokens_}, record.backend);
+    // Ends before beginnings, and what prompt and answer share but once.
+    const prefix::Chain prompt = record.chain();
+    map_.unpin_and_touch(prompt, record.backend, common);
+    map_.touch({answer_hashes_, answer_tokens_}, record.backend, common);
+    map_.unpin_and_touch({prompt.hashes.first(common), prompt.tokens.first(common)},
+                         record.backend);
 }
 
 void Router::Core::learn(const Record& record, const Outcome& outcome) {

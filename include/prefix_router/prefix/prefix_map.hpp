@@ -68,8 +68,8 @@ class PrefixMap {
     /// along the chain.
     void distances(const Chain& chain, BackendSlot backend, std::vector<StackDistance>& out) const;
 
-    /// Inserts or touches the whole chain.
-    void touch(const Chain& chain, BackendSlot backend);
+    /// Inserts or touches the blocks [from, end) of the chain.
+    void touch(const Chain& chain, BackendSlot backend, std::size_t from = 0);
 
     /// Forgets blocks [from, end) of the chain on this backend, ghosts included (a dispatch that
     /// failed, a hit that was denied). Blocks that are pinned stay, since a request in flight is
@@ -80,6 +80,10 @@ class PrefixMap {
     /// Pins / unpins the chain: its blocks are used by a request in flight there. Pairs exactly.
     void pin(const Chain& chain, BackendSlot backend);
     void unpin(const Chain& chain, BackendSlot backend);
+    /// touch() then pin(), and unpin() then touch(), in one pass over the chain: a request is sent,
+    /// an answer ends. The latter may be done in parts, a chain's end before its beginning.
+    void touch_and_pin(const Chain& chain, BackendSlot backend);
+    void unpin_and_touch(const Chain& chain, BackendSlot backend, std::size_t from = 0);
     Tokens pinned(BackendSlot backend) const;  ///< distinct tokens pinned
 
     /// Distinct tokens touched on the backend during the last `window` seconds of ticks, exact to

@@ -8,19 +8,18 @@ void MedianWindow::add(double sample) {
     if (samples_.size() < size_) {
         samples_.push_back(sample);
     } else {
+        sorted_.erase(std::lower_bound(sorted_.begin(), sorted_.end(), samples_[next_]));
         samples_[next_] = sample;
     }
+    sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), sample), sample);
     next_ = (next_ + 1) % size_;
 }
 
 double MedianWindow::quantile(double share, double otherwise) const {
-    if (samples_.empty()) {
+    if (sorted_.empty()) {
         return otherwise;
     }
-    std::vector<double> sorted = samples_;
-    const auto rank = static_cast<std::ptrdiff_t>(share * static_cast<double>(sorted.size()));
-    std::nth_element(sorted.begin(), sorted.begin() + rank, sorted.end());
-    return sorted[static_cast<std::size_t>(rank)];
+    return sorted_[static_cast<std::size_t>(share * static_cast<double>(sorted_.size()))];
 }
 
 }  // namespace prefix_router::routing

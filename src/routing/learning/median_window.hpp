@@ -5,8 +5,8 @@
 
 namespace prefix_router::routing {
 
-/// The median, or another quantile, of the last `size` samples. Adding is O(1); the median costs
-/// O(size) and is asked for rarely. Not thread-safe.
+/// The median, or another quantile, of the last `size` samples, which are kept in order, too: each
+/// comes with a request that then asks for the median. Not thread-safe.
 class MedianWindow {
   public:
     explicit MedianWindow(std::size_t size) : size_(size) {}
@@ -20,7 +20,8 @@ class MedianWindow {
   private:
     std::size_t size_;
     std::size_t next_ = 0;
-    std::vector<double> samples_;
+    std::vector<double> samples_;  // a ring
+    std::vector<double> sorted_;
 };
 
 }  // namespace prefix_router::routing

@@ -143,6 +143,46 @@ TEST_F(PrefixMapTest, CountsPinsExactlyBeyondTheEightBitsOfACopy) {
     EXPECT_EQ(map_.pinned(kA), 0);
 }
 
+TEST_F(PrefixMapTest, CountsJoinedPinsExactlyBeyondTheEightBitsOfACopy) {
+    const OwnedChain chain = chain_of(1, 3);
+    for (int i = 0; i < 1000; ++i) {
+        map_.touch_and_pin(chain.view(), kA);
+    }
+    for (int i = 0; i < 999; ++i) {
+        map_.unpin_and_touch(chain.view(), kA);
+        EXPECT_EQ(map_.pinned(kA), 30);
+    }
+    map_.unpin_and_touch(chain.view(), kA);
+    EXPECT_EQ(map_.pinned(kA), 0);
+}
+
+TEST_F(PrefixMapTest, TouchesOnlyFromTheBlockThatIsNamed) {
+    const OwnedChain chain = chain_of(1, 10);
+    map_.touch(chain.view(), kA);
+    map_.touch(chain.view(), kB, 4);
+    std::vector<StackDistance> distances;
+    map_.distances(chain.view(), kB, distances);
+    EXPECT_EQ(distances[3], kNever);
+    EXPECT_LT(distances[9], kNever);
+    map_.touch(chain.view(), kB, 11);
+    EXPECT_EQ(map_.resident(kB), 60);
+}
+
+TEST_F(PrefixMapTest, AClearedBackendsBlocksLeaveTheTableEvenWhenNoneIsAdded) {
+    map_.set_capacity(kA, 100'000);
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+        map_.touch(chain_of(seed, 100, 1).view(), kA);
+    }
+    const std::size_t full = map_.memory_bytes();
+    const OwnedChain chain = chain_of(1000, 100, 1);
+    map_.touch(chain.view(), kB);
+    map_.clear_backend(kA);
+    for (int i = 0; i < 10'000; ++i) {
+        map_.touch(chain.view(), kB);
+    }
+    EXPECT_LT(map_.memory_bytes(), full / 2);
+}
+
 TEST_F(PrefixMapTest, EraseSparesWhatAnotherRequestPins) {
     const OwnedChain shared = chain_of(1, 5);
     const OwnedChain failed = extended(shared, 2, 5);
