@@ -58,7 +58,7 @@ int wait_for(const sigset_t& signals) {
 /// Drains on the first signal; a second one ends at once.
 void serve_until_signalled(Application& application, const sigset_t& signals) {
     const int first = wait_for(signals);
-    spdlog::info("signal {}: draining; another one ends at once", first);
+    spdlog::info("signal {}; another one ends at once", first);
     std::thread drain([&application] {
         application.drain();
         kill(getpid(), SIGTERM);  // wakes the main thread when all is done

@@ -24,6 +24,22 @@ struct BackendAddress::Shared {
     std::atomic<bool> is_looking{false};
 };
 
+namespace {
+
+/// RFC 6761 section 6.3: localhost is the loopback even where the system has no file of hosts, as
+/// in small containers.
+BackendAddress::Endpoints loopback(std::uint16_t port) {
+    BackendAddress::Endpoints endpoints;
+    for (const char* address : {"127.0.0.1", "::1"}) {
+        if (const auto endpoint = Endpoint::from_numeric(address, port)) {
+            endpoints.push_back(*endpoint);
+        }
+    }
+    return endpoints;
+}
+
+}  // namespace
+
 BackendAddress::Endpoints BackendAddress::resolve(const std::string& host, std::uint16_t port) {
     addrinfo hints{};
     hints.ai_flags = AI_NUMERICSERV;
@@ -36,7 +52,7 @@ BackendAddress::Endpoints BackendAddress::resolve(const std::string& host, std::
         }
         ::freeaddrinfo(found);
     }
-    return endpoints;
+    return endpoints.empty() && host == "localhost" ? loopback(port) : endpoints;
 }
 
 void BackendAddress::Shared::look_up() {

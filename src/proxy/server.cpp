@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <prometheus/gauge.h>
+#include <spdlog/spdlog.h>
 
 #include "prefix_router/base/random.hpp"
 #include "prefix_router/net/listener.hpp"
@@ -104,6 +105,9 @@ Result<std::uint16_t> Server::Plane::start() {
 
 void Server::Plane::drain() {
     services.is_draining.store(true);
+    spdlog::info(
+        "draining: not ready, answers under way may take {} ms more",
+        (services.config.timeouts.drain_settle + services.config.timeouts.drain_grace).count());
     {
         std::unique_lock lock(mutex_);
         stopped_.wait_for(lock, services.config.timeouts.drain_settle,

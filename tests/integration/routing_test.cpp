@@ -24,11 +24,12 @@ std::string chat(std::string_view prompt, std::string_view model = "m") {
            R"(", "messages": [{"role": "user", "content": ")" + std::string(prompt) + R"("}]})";
 }
 
-// Three backends under the default strategy. A prompt with "hold" in it is answered when the gate
-// opens.
+// Three backends under the default strategy, equally fast however busy this machine is. A prompt
+// with "hold" in it is answered when the gate opens.
 class Routing : public RouterTest {
   protected:
     Routing() {
+        routing_time = 1e-3;
         for (std::size_t i = 0; i < 3; ++i) {
             backends.push_back(std::make_unique<FakeBackend>(
                 [this, i](BackendLine& line, const BackendRequest& request) {
@@ -197,6 +198,7 @@ TEST_F(Routing, ConversationsStayWhenOneBackendGoesAndComesBack) {
 }
 
 TEST_F(Routing, ReportedLoadDoesNotHerdRequests) {
+    routing_time = 1;
     probe_often();
     const auto metrics = [](int running) {
         return "vllm:num_requests_running{model_name=\"m\"} " + std::to_string(running) + "\n";
@@ -229,6 +231,7 @@ TEST_F(Routing, CountsChangeWithRequestsAndNotWithProbes) {
 }
 
 TEST_F(Routing, OneSilentBackendHoldsUpNobodyElseAndIsLeft) {
+    routing_time = 1;
     config.timeouts.first_byte = std::chrono::milliseconds(1500);
     config.health.passive_failures = 2;
     config.health.ejection = std::chrono::hours(1);

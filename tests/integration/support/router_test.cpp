@@ -36,7 +36,7 @@ void RouterTest::launch(const std::vector<std::string>& backend_urls) {
         backend->lanes = lanes;
         config.backends.push_back(*backend);
     }
-    auto started = app::Application::start(config);
+    auto started = app::Application::start(config, routing_time);
     ASSERT_TRUE(started.has_value()) << started.error().message();
     router_ = std::move(*started);
 }

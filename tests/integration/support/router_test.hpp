@@ -29,6 +29,8 @@ class RouterTest : public ::testing::Test {
     /// Change it before start(). One thread; backends are probed once; no scrapes.
     config::Config config;
     std::optional<double> lanes;  ///< of each backend
+    /// How fast the routing's time runs. Near zero, the machine's load is no speed of a backend.
+    double routing_time = 1;
     /// The router publishes some gauges by the tick: not after it was stopped.
     bool is_published_to_the_end = true;
 
