@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "prefix_router/config/options.hpp"
+
 #include "app/version.hpp"
 
 namespace prefix_router::app {
@@ -139,6 +141,8 @@ Command parse_command_line(std::span<const char* const> arguments, std::ostream&
     check_command->add_option("-c,--config", flags.check_path, "The YAML file")
         ->type_name("FILE")
         ->required();
+    auto* reference_command = cli.add_subcommand(
+        "config-reference", "Print the reference of all configuration options (Markdown)");
     cli.add_subcommand("replay", "Simulate a request trace: prefix-router replay --help");
     try {
         cli.parse(static_cast<int>(arguments.size()), arguments.data());
@@ -148,6 +152,10 @@ Command parse_command_line(std::span<const char* const> arguments, std::ostream&
     }
     if (check_command->parsed()) {
         return check(flags.check_path, out, err);
+    }
+    if (reference_command->parsed()) {
+        out << config::to_markdown();
+        return Exit{0};
     }
     if (flags.config_path.empty() && flags.backends.empty()) {
         err << "prefix-router: no backends: give --config FILE, or --backend URL once per "

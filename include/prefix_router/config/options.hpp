@@ -26,6 +26,9 @@ std::vector<OptionFacts> describe_options();
 /// it is config/prefix-router.yaml.
 std::string to_yaml(const Config& config, Comments comments);
 
+/// docs/configuration.md: every option with its default, what it accepts and its help.
+std::string to_markdown();
+
 /// The names of the options that differ between the two and that only a restart brings into force.
 std::vector<std::string> options_needing_restart(const Config& running, const Config& next);
 

@@ -1,0 +1,60 @@
+#include <sstream>
+
+#include "config/option_tables.hpp"
+
+namespace prefix_router::config {
+namespace {
+
+/// A table cell: what would end it is escaped.
+std::string cell(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '|') {
+            out += '\\';
+        }
+        out += c;
+    }
+    return out;
+}
+
+std::string code(const std::string& value) {
+    return value.empty() || value == "\"\"" ? "" : "`" + cell(value) + "`";
+}
+
+template <class Section>
+void write_table(std::ostream& out, const OptionTable<Section>& table) {
+    const Section defaults{};
+    out << "| option | default | accepts | meaning |\n|---|---|---|---|\n";
+    for (const auto& option : table) {
+        out << "| `" << option.name << "` | " << code(option.show(defaults)) << " | "
+            << cell(option.accepts) << " | " << cell(option.help)
+            << (option.reload == Reload::Restart ? " *Needs a restart.*" : "") << " |\n";
+    }
+}
+
+}  // namespace
+
+std::string to_markdown() {
+    std::ostringstream out;
+    out << "# Configuration reference\n\n"
+           "Written by `prefix-router config-reference` from the tables that read the file; do not "
+           "edit it.\n"
+           "[`config/prefix-router.yaml`](../config/prefix-router.yaml) is the same as a file to "
+           "start from. Unknown keys are\n"
+           "errors; `prefix-router check --config FILE` names every mistake with its line. The "
+           "file is read at the start; a later\n"
+           "version reloads it, but for options marked so.\n\n"
+           "Durations are written `250ms`, `5s`, `10m` or `1h`, sizes `64KiB`, `256MiB` or "
+           "`1GiB`.\n\n"
+           "## Top level\n\n";
+    write_table(out, top_level_options());
+    out << "\n## backends[]\n\n" << kBackendsHelp << "\n\n";
+    write_table(out, backend_options());
+    for_each_section([&](std::string_view name, std::string_view help, auto, const auto& table) {
+        out << "\n## " << name << "\n\n" << help << "\n\n";
+        write_table(out, table);
+    });
+    return out.str();
+}
+
+}  // namespace prefix_router::config
