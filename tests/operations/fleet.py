@@ -1,0 +1,62 @@
+"""A daemon before two simulated engines, on free ports, that has served requests."""
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import urllib.request
+
+PATIENCE = 60
+PROMPT = "Tell me about the sky. " * 40
+
+
+def free_port():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=PATIENCE) as reply:
+        return reply.read().decode()
+
+
+class Fleet:
+    def __init__(self, router, engine_sim):
+        self.port, self.admin_port = free_port(), free_port()
+        engine_ports = [free_port(), free_port()]
+        self.log = tempfile.TemporaryFile("w+")
+        self.children = []
+        self.start(engine_sim, "--port", ",".join(map(str, engine_ports)))
+        backends = [word for port in engine_ports for word in ("--backend", f"http://127.0.0.1:{port}")]
+        self.start(router, "--listen", f"127.0.0.1:{self.port}", "--admin", f"127.0.0.1:{self.admin_port}",
+                   "--log-level", "info", *backends)
+        waited = subprocess.run(["curl", "-sf", "--retry", str(PATIENCE), "--retry-delay", "1", "--retry-all-errors",
+                                 f"http://127.0.0.1:{self.admin_port}/readyz"], capture_output=True, check=False)
+        if waited.returncode != 0:
+            self.end()
+            raise RuntimeError("the router did not become ready:\n" + self.output())
+
+    def start(self, *command):
+        self.children.append(subprocess.Popen([os.fspath(word) for word in command], stdin=subprocess.DEVNULL,
+                                              stdout=self.log, stderr=self.log))
+
+    def admin(self, path):
+        return get(f"http://127.0.0.1:{self.admin_port}{path}")
+
+    def ask(self, question):
+        body = {"model": "sim", "max_tokens": 4, "messages": [{"role": "user", "content": PROMPT + question}]}
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/v1/chat/completions", json.dumps(body).encode(),
+                                         {"content-type": "application/json"})
+        with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+            return json.load(reply)
+
+    def output(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def end(self):
+        for child in self.children:
+            child.terminate()
+        for child in self.children:
+            child.wait(PATIENCE)
