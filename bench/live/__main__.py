@@ -5,6 +5,8 @@ import signal
 import sys
 import tempfile
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../shared"))
+
 import arguments as command_line
 import report
 import routers

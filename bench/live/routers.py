@@ -2,7 +2,8 @@
 import os
 import re
 import shlex
-import shutil
+
+from programs import program_of
 
 OURS = ("adaptive", "prefix_aware", "least_outstanding_requests", "round_robin", "random")
 # What the virtual replay calls the same or the nearest rule.
@@ -81,12 +82,11 @@ def command(name, setting, arguments):
 
 
 def nginx(setting, arguments):
-    program = shutil.which("nginx") or os.path.join(arguments.tools, "nginx/usr/sbin/nginx")
     servers = "\n".join("        server 127.0.0.1:%d max_fails=0;" % p for p in setting.engine_ports)
     path = os.path.join(setting.folder, "nginx.conf")
     with open(path, "w") as file:
         file.write(NGINX.format(folder=setting.folder, servers=servers, listen=setting.listen))
-    return [program, "-p", setting.folder, "-c", path]
+    return [program_of("nginx", arguments.tools), "-p", setting.folder, "-c", path]
 
 
 def smg(setting, arguments):
