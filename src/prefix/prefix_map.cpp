@@ -34,6 +34,9 @@ void PrefixMap::distances(const Chain& chain, BackendSlot backend,
 void PrefixMap::touch(const Chain& chain, BackendSlot backend, std::size_t from) {
     table_->touch(chain, backend.index(), from);
 }
+void PrefixMap::fill(BackendSlot backend, Tokens tokens) {
+    table_->fill(backend.index(), tokens);
+}
 void PrefixMap::erase(const Chain& chain, BackendSlot backend, std::size_t from) {
     table_->erase(chain, backend.index(), from);
 }

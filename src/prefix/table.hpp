@@ -46,6 +46,7 @@ class PrefixMap::Table final : private SlotFilter {
     void touch(const Chain& chain, std::size_t backend, std::size_t from);
     void touch_and_pin(const Chain& chain, std::size_t backend);
     void unpin_and_touch(const Chain& chain, std::size_t backend, std::size_t from);
+    void fill(std::size_t backend, Tokens tokens);
     void erase(const Chain& chain, std::size_t backend, std::size_t from);
 
     void pin(const Chain& chain, std::size_t backend);

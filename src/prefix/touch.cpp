@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "prefix/table.hpp"
 #include "prefix/walk.hpp"
 
@@ -11,6 +13,19 @@ void PrefixMap::Table::touch_and_pin(const Chain& chain, std::size_t backend) {
 }
 void PrefixMap::Table::unpin_and_touch(const Chain& chain, std::size_t backend, std::size_t from) {
     touch_blocks<Pinning::Drop>(chain, backend, from);
+}
+
+void PrefixMap::Table::fill(std::size_t backend, Tokens tokens) {
+    History* history = present(backend);
+    if (history == nullptr || tokens <= 0) {
+        return;
+    }
+    history->activity.note(now_, window_, history->timeline);
+    history->timeline.push(static_cast<std::uint32_t>(std::min(tokens, history->capacity)));
+    if (history->timeline.newest() > options_.renumber_after) {
+        renumber(backend);
+    }
+    settle(backend);
 }
 
 /// One pass does all: finding a block costs more than changing its copy.

@@ -73,6 +73,9 @@ void Exchange::settle_ticket() {
     if (facts.usage.prompt_tokens) {
         outcome.reported_prompt = static_cast<Tokens>(*facts.usage.prompt_tokens);
     }
+    if (facts.usage.completion_tokens) {
+        outcome.reported_output = static_cast<Tokens>(*facts.usage.completion_tokens);
+    }
     if (facts.usage.cached_tokens) {
         outcome.reported_cached = static_cast<Tokens>(*facts.usage.cached_tokens);
         reported_cached_ = outcome.reported_cached;

@@ -88,6 +88,7 @@ class Router::Core {
     void leave_backend(Record& record, Backlog::Leaves leaves);
     void unpin(const Record& record);
     void forget_prefix(const Record& record);
+    void count_beside(const Record& record, const Outcome& outcome, Tokens mapped);
     void remember_answer(const Record& record, const Outcome& outcome);
     void learn(const Record& record, const Outcome& outcome);
     void learn_cache(const Record& record, Tokens prompt, Tokens cached);

@@ -111,13 +111,27 @@ void Router::Core::forget_prefix(const Record& record) {
     }
 }
 
+// An answer that the map has no blocks of, or a block that is partly filled, takes memory, too: on
+// short prompts a tenth of it, and what lay beneath was believed cached for as much longer.
+void Router::Core::count_beside(const Record& record, const Outcome& outcome, Tokens mapped) {
+    const Tokens most = map_.capacity(record.backend);
+    const Tokens output = std::clamp<Tokens>(outcome.reported_output.value_or(0), 0, most);
+    const Tokens block = fleet_.at(record.backend).engine_block.size();
+    const Tokens used = (record.prompt_tokens + output + block - 1) / block * block;
+    if (output > 0 && used > mapped) {
+        map_.fill(record.backend, used - mapped);
+    }
+}
+
 // The engine frees the blocks now, the prompt's and the answer's: they are the youngest.
 void Router::Core::remember_answer(const Record& record, const Outcome& outcome) {
     const prompt::PromptKey& key = record.ticket->ask().key;
     if (key.empty()) {
         return;
     }
+    const Tokens prompt_mapped = record.chain_tokens.back();
     if (outcome.answer_hashes.empty()) {
+        count_beside(record, outcome, prompt_mapped);
         map_.unpin_and_touch(record.chain(), record.backend);
         return;
     }
@@ -133,6 +147,8 @@ void Router::Core::remember_answer(const Record& record, const Outcome& outcome)
     const ModelState& model = fleet_.model(record.ticket->ask().model);
     tokens_of(outcome.answer_ends, key.is_tokens ? 1.0 : model.ratio.bytes_per_token(),
               answer_tokens_);
+    const Tokens shared = common > 0 ? record.chain_tokens[common - 1] : 0;
+    count_beside(record, outcome, prompt_mapped - shared + answer_tokens_.back());
     // Ends before beginnings, and what prompt and answer share but once.
     const prefix::Chain prompt = record.chain();
     map_.unpin_and_touch(prompt, record.backend, common);

@@ -28,6 +28,9 @@ class Policy {
     /// The last token is there; the engine found `cached_tokens` of the prompt in its cache.
     virtual void finish(std::size_t request, Tokens cached_tokens, Seconds now) = 0;
 
+    /// What it expected to be cached, of a request that was sent; nullopt: it has no expectation.
+    virtual std::optional<Tokens> expected_cached(std::size_t) const { return std::nullopt; }
+
     /// Requests released since the last call.
     virtual std::vector<Release> take_released() { return {}; }
     virtual std::size_t held() const { return 0; }

@@ -76,10 +76,12 @@ void summarise_requests(const Trace& trace, const Simulated& simulated, ReplayRe
     });
     Tokens prompt_tokens = 0;
     Tokens cached_tokens = 0;
+    std::optional<Tokens> expected;
     for (std::size_t k = order.size() / 10; k < order.size(); ++k) {
         const Served& served = simulated.served[order[k]];
         prompt_tokens += trace.requests[order[k]].prompt_tokens;
         cached_tokens += served.cached_tokens;
+        if (served.expected_cached) expected = expected.value_or(0) + *served.expected_cached;
         result.ttft.push_back(served.first_token - served.arrival);
         if (served.sent > served.arrival) {
             ++result.held;
@@ -91,6 +93,10 @@ void summarise_requests(const Trace& trace, const Simulated& simulated, ReplayRe
     const Seconds sum = std::accumulate(result.ttft.begin(), result.ttft.end(), 0.0);
     result.token_hit_ratio =
         static_cast<double>(cached_tokens) / static_cast<double>(prompt_tokens);
+    if (expected && cached_tokens > 0) {
+        result.expected_over_found =
+            static_cast<double>(*expected) / static_cast<double>(cached_tokens);
+    }
     result.ttft_mean = sum / static_cast<double>(result.ttft.size());
     result.ttft_p50 = quantile(result.ttft, 0.5);
     result.ttft_p90 = quantile(result.ttft, 0.9);

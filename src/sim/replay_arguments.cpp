@@ -102,9 +102,10 @@ void declare_router(CLI::App& cli, ReplayArguments& to, Words& words) {
         ->delimiter(',')
         ->type_name("NAME,...");
     cli.add_option("--capacity", words.capacity,
-                   "KV memory as the router knows it: known, learned (from 1,000,000 tokens), or "
-                   "a factor of the truth to start learning at")
-        ->type_name("known|learned|FACTOR");
+                   "KV memory as the router knows it: known (never corrected), told (the daemon "
+                   "behind engines that tell it), learned (from 1,000,000 tokens), or a factor "
+                   "of the truth to start learning at")
+        ->type_name("known|told|learned|FACTOR");
     cli.add_option("--hold", words.hold, "The router's queue: auto, off or its threshold")
         ->type_name("auto|off|DURATION");
     cli.add_option("--hold-small", words.hold_small, "Own prefill that is never held (800ms)")
@@ -133,11 +134,14 @@ std::string apply_words(const Words& words, ReplayArguments& to) {
     const auto overhead = parse_seconds(words.overhead);
     if (!overhead) return "--overhead: not a duration, such as 30ms: " + words.overhead;
     options.engine.overhead = *overhead;
-    if (words.capacity == "learned") {
+    if (words.capacity == "told") {
+        options.capacity.kind = CapacityBelief::Kind::Told;
+    } else if (words.capacity == "learned") {
         options.capacity.kind = CapacityBelief::Kind::Learned;
     } else if (words.capacity != "known") {
         const auto factor = parse_factor(words.capacity);
-        if (!factor) return "--capacity: known, learned or a factor such as 0.3: " + words.capacity;
+        if (!factor)
+            return "--capacity: known, told, learned or a factor such as 0.3: " + words.capacity;
         options.capacity = {CapacityBelief::Kind::Factor, *factor};
     }
     if (words.hold == "off") {

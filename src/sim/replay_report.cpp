@@ -27,6 +27,8 @@ Json as_json(const ReplayResult& result) {
     return Json{{"strategy", result.strategy},
                 {"requests", result.requests},
                 {"token_hit_ratio", result.token_hit_ratio},
+                {"expected_over_found",
+                 result.expected_over_found ? Json(*result.expected_over_found) : Json(nullptr)},
                 {"ttft_mean_s", result.ttft_mean},
                 {"ttft_p50_s", result.ttft_p50},
                 {"ttft_p90_s", result.ttft_p90},

@@ -53,11 +53,16 @@ class RouterPolicy final : public Policy {
         routing::Outcome outcome;
         outcome.reported_prompt = traced.prompt_tokens;
         outcome.reported_cached = cached_tokens;
+        outcome.reported_output = traced.output_tokens;
         const Blocks answer = blocks(trace_.answer_blocks(traced), traced.block_count);
         outcome.answer_hashes = answer.hashes;
         outcome.answer_ends = answer.ends;
         router_.end(*tickets_[request], outcome, time_point(now));
         tickets_[request].reset();
+    }
+
+    std::optional<Tokens> expected_cached(std::size_t request) const override {
+        return tickets_[request]->decision().expected_cached;
     }
 
     std::vector<Release> take_released() override {
@@ -100,6 +105,9 @@ class RouterPolicy final : public Policy {
             spec.capacity_tokens = options.engine.kv_tokens;
         }
         const BackendSlot slot = pool_.add(spec).value();
+        if (options.capacity.kind == CapacityBelief::Kind::Told) {
+            pool_.find(slot)->scraped.capacity = options.engine.kv_tokens;
+        }
         pool_.find(slot)->health.probe_succeeded(time_point(0));
         router_.backend_added(slot, time_point(0));
     }

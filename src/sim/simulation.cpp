@@ -123,6 +123,7 @@ void Simulation::send(std::size_t number, std::size_t backend, Seconds now) {
     Served& served = result_.served[number];
     served.sent = now;
     served.backend = backend;
+    served.expected_cached = policy_.expected_cached(number);
     const Engine::Submission submission =
         engines_[backend].submit({trace_.prompt_blocks(request), request.prompt_tokens,
                                   request.output_tokens, trace_.answer_blocks(request)},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "prefix_router/base/clock.hpp"
@@ -20,6 +21,7 @@ struct Served {
     Seconds first_token = -1;
     Seconds end = -1;
     Tokens cached_tokens = 0;
+    std::optional<Tokens> expected_cached;  ///< by the policy, when it was sent
     std::size_t backend = 0;
 };
 

@@ -168,6 +168,17 @@ TEST(Replay, ALearnedCapacityIsCloseToTheKnownOne) {
     EXPECT_LE(mean_ttft(chat(), options, "adaptive"), 1.25 * known);
 }
 
+TEST(Replay, WhatIsExpectedToBeCachedIsFoundWhereCapacitiesAreTold) {
+    ReplayOptions options = small_fleet();
+    options.engine.kv_tokens = 80'000;
+    for (const auto kind : {CapacityBelief::Kind::Known, CapacityBelief::Kind::Told}) {
+        options.capacity = {kind, 1};
+        const auto result = replay(chat(), options, "adaptive").value();
+        EXPECT_NEAR(result.expected_over_found.value(), 1, 0.02);
+    }
+    EXPECT_FALSE(replay(chat(), options, "rival_blend").value().expected_over_found);
+}
+
 /// The requests in flight here use three quarters of the memory: a belief in between, too, must not
 /// send them away for lack of it.
 TEST(Replay, ACapacityBelievedTooSmallCostsAtMostAsMuchAgain) {

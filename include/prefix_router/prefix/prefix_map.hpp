@@ -71,6 +71,10 @@ class PrefixMap {
     /// Inserts or touches the blocks [from, end) of the chain.
     void touch(const Chain& chain, BackendSlot backend, std::size_t from = 0);
 
+    /// Counts tokens that the backend's cache has taken in beside the map's blocks, such as an
+    /// answer that no prompt will repeat: nothing finds them, they push out what is older.
+    void fill(BackendSlot backend, Tokens tokens);
+
     /// Forgets blocks [from, end) of the chain on this backend, ghosts included (a dispatch that
     /// failed, a hit that was denied). Blocks that are pinned stay, since a request in flight is
     /// about to compute them: unpin the failed request before. Longer chains through the erased

@@ -36,6 +36,7 @@ struct Outcome {
     enum class Kind : std::uint8_t { Success, Refused, Failed, ClientLeft } kind = Kind::Success;
     std::optional<Tokens> reported_prompt;  ///< usage.prompt_tokens
     std::optional<Tokens> reported_cached;  ///< usage.*cached_tokens
+    std::optional<Tokens> reported_output;  ///< usage.completion_tokens
     /// The answer's own blocks, continuing the key (empty: no credit). Same units as the key.
     std::span<const std::uint64_t> answer_hashes;
     std::span<const std::uint32_t> answer_ends;

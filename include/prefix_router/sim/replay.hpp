@@ -22,7 +22,8 @@ namespace prefix_router::sim {
 /// How the router knows the KV capacity of a backend.
 struct CapacityBelief {
     enum class Kind : std::uint8_t {
-        Known,    ///< as if scraped: the truth, never corrected
+        Known,    ///< the truth, never corrected
+        Told,     ///< as the daemon: the truth scraped, corrected by reports of cached tokens
         Learned,  ///< starts at 1,000,000 tokens
         Factor,   ///< starts at `factor` times the truth, then learned
     } kind = Kind::Known;
@@ -53,6 +54,8 @@ struct ReplayResult {
     std::string strategy;
     std::size_t requests = 0;  ///< all, warm-up included
     double token_hit_ratio = 0;
+    /// Expected over found cached tokens, where the strategy expects and any were found.
+    std::optional<double> expected_over_found;
     Seconds ttft_mean = 0;
     Seconds ttft_p50 = 0;
     Seconds ttft_p90 = 0;

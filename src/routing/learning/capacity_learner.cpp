@@ -11,13 +11,16 @@ constexpr double kDownAtFirst = 0.3;  // more
 constexpr double kFirstDenials = 16;
 constexpr double kFar = 0.8;  // of the belief
 constexpr double kProbe = 1.08;
+constexpr int kRefutations = 8;  // in a row
 constexpr double kLeast = 4096;
 
 }  // namespace
 
 void CapacityLearner::start(Tokens believed, Source source, Tokens floor) {
     believed_ = static_cast<double>(believed);
-    room_ = source == Source::Told ? std::optional(believed) : std::nullopt;
+    told_ = source == Source::Told ? std::optional(believed) : std::nullopt;
+    room_ = told_;
+    refutations_ = 0;
     floor_ = std::min(believed_, std::max(kLeast, static_cast<double>(floor)));
     denials_ = 0;
     is_learned_ = false;
@@ -30,22 +33,32 @@ bool CapacityLearner::learn(const Report& report, const DistanceProfile& distanc
         const auto near = static_cast<double>(distances.at(report.actual_blocks));
         const double gain = kDown + kDownAtFirst / (1 + denials_ / kFirstDenials);
         ++denials_;
+        refutations_ = 0;
         return near < believed_ && move_to(believed_ - gain * (believed_ - near));
     }
     const auto far =
         static_cast<double>(distances.farthest(report.expected_blocks, report.actual_blocks));
     if (far > believed_) {
-        return move_to(believed_ + kUp * (far - believed_));
+        return rise_to(believed_ + kUp * (far - believed_), far);
     }
     const auto confirmed = static_cast<double>(distances.farthest(0, expected));
-    return confirmed > kFar * believed_ && move_to(believed_ * kProbe);
+    return confirmed > kFar * believed_ && rise_to(believed_ * kProbe, confirmed);
+}
+
+bool CapacityLearner::rise_to(double tokens, double seen) {
+    if (told_ && seen > static_cast<double>(*told_) && ++refutations_ >= kRefutations) {
+        told_.reset();
+    }
+    const double most = told_ ? std::max(believed_, static_cast<double>(*told_)) : tokens;
+    return std::min(tokens, most) > believed_ && move_to(std::min(tokens, most));
 }
 
 bool CapacityLearner::holds_at_least(Tokens tokens) {
     if (room_ && tokens > *room_) {
         room_.reset();
     }
-    return static_cast<double>(tokens) > believed_ && move_to(static_cast<double>(tokens));
+    const auto used = static_cast<double>(tokens);
+    return used > believed_ && rise_to(used, used);
 }
 
 bool CapacityLearner::move_to(double tokens) {

@@ -16,6 +16,9 @@ namespace prefix_router::routing {
 /// goes up, by 8 %, when a hit is confirmed in the farthest fifth of what is believed: beliefs that
 /// nothing contradicts are probed, up to 1.25x the truth, where no hit is found in that fifth.
 /// Denials count more at first (a start value is a guess).
+/// A value that is told is not probed: denials lower it, confirmed hits bring it back to what was
+/// told, and only eight reports in a row of more than that, none denied in between, refute it (host
+/// memory behind the engine's own); then it is a guess like others.
 /// Whether a request will wait for memory is asked of `room` instead, which is not learned: a
 /// belief of 0.7x the truth sees busy backends as full, and sends requests away from their prefixes
 /// for a wait that does not come (2.4x in time to first token; ADR 0005).
@@ -49,9 +52,13 @@ class CapacityLearner {
     bool is_learned() const { return is_learned_; }
 
   private:
+    /// `seen`: how much the evidence says it holds.
+    bool rise_to(double tokens, double seen);
     bool move_to(double tokens);
 
     double denials_ = 0;
+    int refutations_ = 0;
+    std::optional<Tokens> told_;
     double believed_ = 1'000'000;
     double floor_ = 0;
     std::optional<Tokens> room_;

@@ -50,6 +50,27 @@ class PrefixMapTest : public testing::Test {
     PrefixMap map_{PrefixMap::Options{.memory_bytes = std::size_t{16} << 20}};
 };
 
+TEST_F(PrefixMapTest, WhatIsCachedBesideTheBlocksPushesOutWhatIsOlder) {
+    const OwnedChain old = chain_of(1, 50);
+    const OwnedChain young = chain_of(2, 20);
+    map_.touch(old.view(), kA);
+    map_.fill(kA, 500);
+    EXPECT_EQ(depth(map_, old, kA), 50U);
+    map_.fill(kA, 100);
+    EXPECT_EQ(depth(map_, old, kA), 40U);
+    map_.touch(young.view(), kA);
+    EXPECT_EQ(depth(map_, old, kA), 20U);
+    EXPECT_EQ(depth(map_, young, kA), 20U);
+    std::vector<StackDistance> distances;
+    map_.distances(old.view(), kA, distances);
+    EXPECT_EQ(distances.front(), 800) << "of the root: all that came after it";
+    map_.fill(kA, Tokens{1} << 50);
+    EXPECT_EQ(depth(map_, young, kA), 0U);
+    EXPECT_EQ(map_.resident(kA), 1000);
+    map_.fill(kA, -5);
+    map_.fill(BackendSlot(7), 10);
+}
+
 TEST_F(PrefixMapTest, FindsTheDepthOfEveryBackendAtOnce) {
     const OwnedChain chain = chain_of(1, 20);
     map_.touch(chain.first(7).view(), kA);

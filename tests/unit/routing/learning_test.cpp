@@ -329,6 +329,66 @@ TEST(CapacityLearnerTest, ABeliefThatNothingContradictsIsProbed) {
     EXPECT_EQ(learner.believed(), 108'000);
 }
 
+DistanceProfile distances_of(std::vector<prefix::StackDistance> distances) {
+    DistanceProfile profile;
+    profile.assign(distances);
+    return profile;
+}
+
+CapacityLearner told_100k() {
+    CapacityLearner learner;
+    learner.start(100'000, CapacityLearner::Source::Told, 0);
+    return learner;
+}
+
+TEST(CapacityLearnerTest, ATellingIsNotProbedBeyondWhatWasTold) {
+    CapacityLearner learner = told_100k();
+    for (int i = 0; i < 50; ++i) {
+        learner.learn({2, 2, 2}, distances_of({50'000, 99'000}));
+    }
+    EXPECT_EQ(learner.believed(), 100'000);
+}
+
+TEST(CapacityLearnerTest, ATellingThatDenialsLoweredComesBackToWhatWasTold) {
+    CapacityLearner learner = told_100k();
+    learner.learn({2, 1, 2}, distances_of({10'000, 20'000}));
+    const Tokens lowered = learner.believed();
+    EXPECT_LT(lowered, 80'000);
+    for (int i = 0; i < 50; ++i) {
+        learner.learn({1, 1, 2}, distances_of({learner.believed() - 1'000, 200'000}));
+    }
+    EXPECT_EQ(learner.believed(), 100'000);
+}
+
+TEST(CapacityLearnerTest, OnlyRepeatedHitsBeyondATellingThatNothingDeniesRefuteIt) {
+    const auto beyond = distances_of({50'000, 300'000});
+    CapacityLearner learner = told_100k();
+    for (int round = 0; round < 10; ++round) {
+        for (int i = 0; i < 7; ++i) {
+            learner.learn({1, 2, 2}, beyond);
+        }
+        learner.learn({2, 1, 2}, distances_of({10'000, 99'000}));
+    }
+    EXPECT_LE(learner.believed(), 100'000) << "a denial came after each seven";
+    for (int i = 0; i < 8; ++i) {
+        learner.learn({1, 2, 2}, beyond);
+    }
+    EXPECT_GT(learner.believed(), 130'000);
+    for (int i = 0; i < 30; ++i) {
+        learner.learn({1, 2, 2}, beyond);
+    }
+    EXPECT_GT(learner.believed(), 290'000) << "from then on it is a guess";
+}
+
+TEST(CapacityLearnerTest, MoreInUseThanWasToldMustAlsoBeSeenRepeatedly) {
+    CapacityLearner learner = told_100k();
+    EXPECT_FALSE(learner.holds_at_least(104'000)) << "sizes in use are estimates";
+    for (int i = 0; i < 7; ++i) {
+        learner.holds_at_least(104'000);
+    }
+    EXPECT_EQ(learner.believed(), 104'000);
+}
+
 TEST(CapacityLearnerTest, ADoubtHalvesItUntilConfirmed) {
     CapacityLearner learner;
     learner.start(1'000'000, CapacityLearner::Source::Guessed, 0);

@@ -144,6 +144,36 @@ TEST_F(RouterTest, AnswersExtendThePrefix) {
     EXPECT_EQ(admit(next).decision().expected_cached, 14 * 512);
 }
 
+TEST_F(RouterTest, AnAnswerThatNoPromptRepeatsTakesMemoryToo) {
+    Router::Options options = sent_at_once();
+    options.initial_capacity = 30 * 512;
+    start(1, options);
+    serve(key(1, 10), 0.2);
+    Ticket& ticket = admit(key(2, 10));
+    first_byte(ticket);
+    Outcome outcome;
+    outcome.reported_output = 15 * 512;
+    router_->end(ticket, outcome, now());
+    EXPECT_EQ(admit(key(1, 11)).decision().expected_cached, 5 * 512);
+}
+
+TEST_F(RouterTest, AnAnswerThatIsAppendedIsCountedOnce) {
+    Router::Options options = sent_at_once();
+    options.initial_capacity = 30 * 512;
+    start(1, options);
+    serve(key(1, 11), 0.2);
+    auto prompt = key(2, 10);
+    Ticket& ticket = admit(prompt);
+    extend(prompt, 3, 9);
+    Outcome outcome;
+    outcome.reported_output = 9 * 512;
+    outcome.answer_hashes = std::span(prompt.hashes).subspan(10);
+    outcome.answer_ends = std::span(prompt.ends).subspan(10);
+    first_byte(ticket);
+    router_->end(ticket, outcome, now());
+    EXPECT_EQ(admit(key(1, 12)).decision().expected_cached, 11 * 512);
+}
+
 TEST_F(RouterTest, AWedgedBackendIsLeftWithinSeconds) {
     start(2, sent_at_once());
     const BackendSlot wedged = serve(key(1, 40), 1).decision().backend;

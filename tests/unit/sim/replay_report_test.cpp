@@ -13,6 +13,7 @@ ReplayResult example() {
     result.strategy = "adaptive";
     result.requests = 12;
     result.token_hit_ratio = 0.25;
+    result.expected_over_found = 1.25;
     result.ttft_mean = 1.5;
     result.ttft_p50 = 1;
     result.ttft_p90 = 2;
@@ -31,6 +32,7 @@ TEST(ReplayReport, JsonHasTheDocumentedFields) {
     EXPECT_EQ(json["strategy"], "adaptive");
     EXPECT_EQ(json["requests"], 12);
     EXPECT_EQ(json["token_hit_ratio"], 0.25);
+    EXPECT_EQ(json["expected_over_found"], 1.25);
     EXPECT_EQ(json["ttft_mean_s"], 1.5);
     EXPECT_EQ(json["ttft_p50_s"], 1.0);
     EXPECT_EQ(json["ttft_p90_s"], 2.0);
