@@ -124,6 +124,7 @@ json decision_json(const routing::ExplainedDecision& explained, const BackendNam
         {"action", to_string(decision.action)},
         {"backend", is_sent ? json(names.name(decision.backend)) : json(nullptr)},
         {"reason", is_sent ? json(routing::to_string(decision.reason)) : json(nullptr)},
+        {"priority", config::to_string(explained.priority)},
         {"key_blocks", explained.key_blocks},
         {"prompt_tokens", decision.prompt_tokens},
         {"expected_cached_tokens", decision.expected_cached},

@@ -36,6 +36,14 @@ std::string_view to_string(ErrorKind kind) {
             return "no_backend";
         case ErrorKind::Overloaded:
             return "overloaded";
+        case ErrorKind::QueueFull:
+            return "queue_full";
+        case ErrorKind::QueueDisplaced:
+            return "queue_displaced";
+        case ErrorKind::QueueTimeout:
+            return "queue_timeout";
+        case ErrorKind::DeadlineExceeded:
+            return "deadline_exceeded";
         case ErrorKind::Draining:
             return "draining";
         case ErrorKind::TotalTimeout:

@@ -252,6 +252,48 @@ std::string RequestPathCodec::accepts() const {
     return "a path that starts with /, without spaces, such as /health";
 }
 
+Result<std::string> HeaderNameCodec::parse(const RawNode& node) const {
+    constexpr std::size_t kLongest = 64;
+    constexpr std::array<std::string_view, 8> kConsumed{
+        "connection", "content-length",    "expect", "host", "te",
+        "trailer",    "transfer-encoding", "upgrade"};
+    const auto text = scalar(node, accepts());
+    if (text.has_error()) {
+        return text.error();
+    }
+    const auto is_token = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_';
+    };
+    if (text->empty() || text->size() > kLongest ||
+        !std::all_of(text->begin(), text->end(), is_token)) {
+        return refused(*text, "is no header name", accepts());
+    }
+    std::string lower(*text);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    if (std::find(kConsumed.begin(), kConsumed.end(), lower) != kConsumed.end()) {
+        return refused(*text, "belongs to HTTP itself", accepts());
+    }
+    return std::string(*text);
+}
+
+std::string HeaderNameCodec::show(const std::string& value) const {
+    return yaml_text(value);
+}
+std::string HeaderNameCodec::accepts() const {
+    return "a header name of at most 64 letters, digits, - and _";
+}
+
+ChoiceCodec<Priority> priorities() {
+    ChoiceCodec<Priority> codec;
+    for (const auto priority : {Priority::High, Priority::Normal, Priority::Low}) {
+        codec.words.emplace_back(to_string(priority), priority);
+    }
+    return codec;
+}
+
 Result<std::string> SinkCodec::parse(const RawNode& node) const {
     const auto text = scalar(node, accepts());
     if (text.has_error()) {

@@ -96,6 +96,13 @@ struct RequestPathCodec {
     std::string accepts() const;
 };
 
+/// The name of a request header that reaches backends: not one that the router consumes.
+struct HeaderNameCodec {
+    Result<std::string> parse(const RawNode& node) const;
+    std::string show(const std::string& value) const;
+    std::string accepts() const;
+};
+
 /// Where lines go: off, the absolute path of a file and, where allowed, stdout or stderr.
 struct SinkCodec {
     enum class Streams : unsigned char { Accepted, Refused };
@@ -167,6 +174,9 @@ struct ChoiceCodec {
         return list;
     }
 };
+
+/// high, normal or low.
+ChoiceCodec<Priority> priorities();
 
 /// What a codec reads, or a word for "none".
 template <class Codec>

@@ -36,6 +36,7 @@ const OptionTable<Health>& health_options();
 const OptionTable<Timeouts>& timeouts_options();
 const OptionTable<Retry>& retry_options();
 const OptionTable<Limits>& limits_options();
+const OptionTable<Queue>& queue_options();
 const OptionTable<Log>& log_options();
 
 inline constexpr std::string_view kBackendsHelp =
@@ -50,6 +51,8 @@ void for_each_section(Visitor&& visit) {
     visit("timeouts", "How long to wait for what.", &Config::timeouts, timeouts_options());
     visit("retry", "Second attempts.", &Config::retry, retry_options());
     visit("limits", "Upper bounds of memory and connections.", &Config::limits, limits_options());
+    visit("queue", "Requests that wait in the router: who goes first, and how many may.",
+          &Config::queue, queue_options());
     visit("log", "What is written where.", &Config::log, log_options());
 }
 

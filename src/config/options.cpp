@@ -224,6 +224,32 @@ const OptionTable<Limits>& limits_options() {
     return table;
 }
 
+const OptionTable<Queue>& queue_options() {
+    const OrNoneCodec<HeaderNameCodec> header_or_off{"off", {}};
+    static const OptionTable<Queue> table{
+        option("max_requests", Reload::Live, &Queue::max_requests,
+               IntegerCodec<std::uint32_t>{0, 1'000'000},
+               "Requests that may wait at a time; beyond it the answer is 503. 0 lets none wait."),
+        option(
+            "priority_header", Reload::Live, &Queue::priority_header, header_or_off,
+            "Request header that says high, normal or low; without it a request is normal. off, "
+            "because any client could raise itself: switch it on behind a gateway that sets it."),
+        option("tenant_header", Reload::Live, &Queue::tenant_header, header_or_off,
+               "Request header that names the tenant; waiting tenants of one priority get equal "
+               "shares. off makes all requests one tenant's. As trusted as priority_header."),
+        option(
+            "deadline_header", Reload::Live, &Queue::deadline_header, header_or_off,
+            "Request header with the time, from the request's arrival, in which its answer must "
+            "begin: a number such as 30 or 2.5. OpenAI's and Anthropic's clients send "
+            "X-Stainless-Read-Timeout (Python) or X-Stainless-Timeout (JavaScript), in seconds."),
+        option("deadline_unit", Reload::Live, &Queue::deadline_unit,
+               ChoiceCodec<DeadlineUnit>{
+                   {{"s", DeadlineUnit::Seconds}, {"ms", DeadlineUnit::Milliseconds}}},
+               "What the number in deadline_header counts."),
+    };
+    return table;
+}
+
 const OptionTable<Log>& log_options() {
     static const OptionTable<Log> table{
         option("level", Reload::Live, &Log::level, levels(),

@@ -64,6 +64,14 @@ std::string_view sentence_of(ErrorKind kind) {
             return "No inference server is available at the moment.";
         case ErrorKind::Overloaded:
             return "The router is at its limit of work. Retry later.";
+        case ErrorKind::QueueFull:
+            return "All inference servers are busy and too many requests wait. Retry later.";
+        case ErrorKind::QueueDisplaced:
+            return "Requests of a higher priority took this one's place. Retry later.";
+        case ErrorKind::QueueTimeout:
+            return "All inference servers are busy for longer than requests may wait. Retry later.";
+        case ErrorKind::DeadlineExceeded:
+            return "The request's deadline cannot be met.";
         case ErrorKind::Draining:
             return "The router is shutting down. Retry on another one.";
         case ErrorKind::OutOfDescriptors:
@@ -154,6 +162,9 @@ unsigned status_of(ErrorKind kind) {
             return 499;
         case ErrorKind::NoBackend:
         case ErrorKind::Overloaded:
+        case ErrorKind::QueueFull:
+        case ErrorKind::QueueDisplaced:
+        case ErrorKind::QueueTimeout:
         case ErrorKind::Draining:
         case ErrorKind::OutOfDescriptors:
         case ErrorKind::ConnectRefused:
@@ -163,6 +174,7 @@ unsigned status_of(ErrorKind kind) {
         case ErrorKind::ResetMidResponse:
         case ErrorKind::BadResponse:
             return 502;
+        case ErrorKind::DeadlineExceeded:
         case ErrorKind::TotalTimeout:
         case ErrorKind::ConnectTimeout:
         case ErrorKind::FirstByteTimeout:

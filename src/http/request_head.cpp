@@ -1,5 +1,6 @@
 #include "prefix_router/http/request_head.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "http/ascii.hpp"
@@ -13,12 +14,39 @@ bool calls_for_length(std::string_view method) {
     return method == "POST" || method == "PUT" || method == "PATCH";
 }
 
+bool are_equal_names(std::string_view one, std::string_view other) {
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                      [](char a, char b) { return to_lower(a) == to_lower(b); });
+}
+
 // A TLS handshake or any other protocol on this port is told at its first byte.
 bool may_begin_request(std::string_view bytes) {
     return bytes.empty() || bytes.front() == '\r' || is_token_character(bytes.front());
 }
 
 }  // namespace
+
+std::string_view RequestHead::field(std::string_view name) const {
+    constexpr std::string_view kLineEnd = "\r\n";
+    std::string_view rest = std::string_view(text_).substr(after_host_ + kLineEnd.size());
+    std::string_view value;
+    bool is_found = false;
+    while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find(kLineEnd));
+        rest.remove_prefix(line.size() + kLineEnd.size());
+        if (line.size() <= name.size() || line[name.size()] != ':' ||
+            !are_equal_names(line.substr(0, name.size()), name)) {
+            continue;
+        }
+        if (is_found) {
+            return {};
+        }
+        is_found = true;
+        value = line.substr(name.size() + 1);
+        value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+    }
+    return value;
+}
 
 void RequestHead::seal(std::uint64_t body_bytes) {
     if (sends_length_ || body_bytes > 0 || calls_for_length(method())) {

@@ -7,6 +7,7 @@
 
 #include "proxy/events.hpp"
 #include "proxy/exchange.hpp"
+#include "proxy/request_class.hpp"
 #include "proxy/server_control.hpp"
 #include "proxy/worker_context.hpp"
 
@@ -45,6 +46,11 @@ void Exchange::admit() {
     ask.sequences = facts.sequences;
     ask.streams = facts.streams;
     ask.id = number_;
+    ask.bytes = body_size_;
+    const RequestClass kind = classify(head_, services.config.queue, started_);
+    ask.priority = kind.priority;
+    ask.tenant = kind.tenant;
+    ask.deadline = kind.deadline;
     const TimePoint before = now();
     placement_ = services.desk.admit(ticket_, std::move(ask), facts.model, *this);
     services.metrics.decision_seconds.Observe(to_seconds(now() - before));

@@ -13,6 +13,7 @@ constexpr double kNoWork = 1e-6;  // seconds per second: nothing was sent for a 
 routing::Router::Options router_options(const config::Config& config, std::size_t kept_decisions) {
     routing::Router::Options options;
     options.routing = config.routing;
+    options.queue = config.queue;
     options.kept_decisions = kept_decisions;
     return options;
 }

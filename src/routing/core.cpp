@@ -14,7 +14,7 @@ Router::Core::Core(Options options, pool::Pool& pool, prefix::PrefixMap& map, Ra
       random_(random),
       strategy_(make_strategy(options_.routing, View{pool_, map_, fleet_, random_})),
       adaptive_(dynamic_cast<Adaptive*>(strategy_.get())),
-      queue_(HoldQueue::rules(options_.routing, options_.queue_limit)),
+      queue_(HoldQueue::rules(options_.routing, options_.queue.max_requests)),
       log_(options_.kept_decisions) {}
 
 void Router::Core::begin(TimePoint now) {

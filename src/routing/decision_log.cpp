@@ -20,6 +20,7 @@ void DecisionLog::record(const Ticket& ticket, std::span<const CostTerms> terms,
     entry.request = ticket.ask().id;
     entry.at = now;
     entry.model = ticket.ask().model;
+    entry.priority = ticket.ask().priority;
     entry.key_blocks = ticket.ask().key.size();
     entry.decision = ticket.decision();
     entry.held = ticket.held();

@@ -24,10 +24,14 @@ enum class ErrorKind : unsigned char {
     ClientGone,            // the client left: nothing to answer, logged as 499
     ClientStalled,         // the client does not read its answer: as if it had left
     // This router.
-    NoBackend,     // no backend is usable: 503
-    Overloaded,    // a limit is reached: 503
-    Draining,      // shutting down: 503
-    TotalTimeout,  // timeouts.total, whoever took the time: 504
+    NoBackend,         // no backend is usable: 503
+    Overloaded,        // a limit is reached: 503
+    QueueFull,         // a request would have to wait and may not: 503
+    QueueDisplaced,    // gave its place in the queue to one of a higher priority: 503
+    QueueTimeout,      // waited for queue.max_wait, or would have to for longer: 503
+    DeadlineExceeded,  // the client's own deadline passed or cannot be met: 504
+    Draining,          // shutting down: 503
+    TotalTimeout,      // timeouts.total, whoever took the time: 504
     // A backend.
     ConnectRefused,       // nobody is there: 503
     ConnectTimeout,       // 504

@@ -24,6 +24,13 @@ enum class Strategy : std::uint8_t {
     Random,
 };
 
+/// Who goes first where requests wait.
+enum class Priority : std::uint8_t { High, Normal, Low };
+inline constexpr std::size_t kPriorities = 3;
+
+/// What a bare number in a deadline's header counts.
+enum class DeadlineUnit : std::uint8_t { Seconds, Milliseconds };
+
 /// A TCP address to listen on: "0.0.0.0:8080", "[::1]:8080". Port 0 picks a free one.
 struct ListenAddress {
     std::string host = "127.0.0.1";
@@ -51,6 +58,7 @@ struct Backend {
     double weight = 1.0;  ///< share under round_robin, random, least_outstanding_requests
     std::optional<Tokens> capacity_tokens;
     std::optional<double> lanes;
+    std::optional<std::uint32_t> max_in_flight;  ///< requests; default: that of the limits
 
     friend bool operator==(const Backend&, const Backend&) = default;
 };
@@ -111,8 +119,24 @@ struct Limits {
     std::size_t buffered_bytes = std::size_t{1} << 30;
     std::size_t prefix_map_bytes = std::size_t{256} << 20;
     std::uint32_t connections = 65'536;
+    std::optional<std::uint32_t> max_in_flight_per_backend;
 
     friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+/// Requests that wait in the router.
+struct Queue {
+    std::uint32_t max_requests = 16'384;
+    std::size_t max_bytes = 0;       ///< of their bodies; 0 = half of limits.buffered_bytes
+    milliseconds max_wait{600'000};  ///< 0 = no limit
+    std::optional<milliseconds> max_wait_high;  ///< default: as max_wait
+    std::optional<milliseconds> max_wait_low;
+    std::optional<std::string> priority_header;
+    std::optional<std::string> tenant_header;
+    std::optional<std::string> deadline_header;
+    DeadlineUnit deadline_unit = DeadlineUnit::Seconds;
+
+    friend bool operator==(const Queue&, const Queue&) = default;
 };
 
 struct Log {
@@ -137,6 +161,7 @@ struct Config {
     Timeouts timeouts;
     Retry retry;
     Limits limits;
+    Queue queue;
     Log log;
 
     friend bool operator==(const Config&, const Config&) = default;
@@ -165,5 +190,8 @@ Result<BackendUrl> parse_backend_url(std::string_view text);
 Result<Backend> backend_from_url(std::string_view url);
 
 std::string_view to_string(Strategy strategy);
+std::string_view to_string(Priority priority);
+/// By its word, in any case; nullopt: there is none such.
+std::optional<Priority> parse_priority(std::string_view word);
 
 }  // namespace prefix_router::config

@@ -41,6 +41,9 @@ class RequestHead {
     /// X-Amzn-SageMaker-Prefix-Aware-Id, or "".
     std::string_view prefix_id() const { return view(prefix_id_); }
     std::string_view content_type() const { return view(content_type_); }
+    /// The value of a field that goes on to the backend, by its name in any case; "" when it is
+    /// absent, and when it comes twice: which one counts is not ours to guess. Searches the text.
+    std::string_view field(std::string_view name) const;
 
     Version version() const { return version_; }
     /// `Content-Length: 0` reads as None.

@@ -38,7 +38,7 @@ struct BackendMetrics {
 class Metrics {
   public:
     static constexpr std::size_t kStatusClasses = 6;  ///< by hundreds; 0: no answer was given
-    static constexpr std::size_t kErrorKinds = 26;
+    static constexpr std::size_t kErrorKinds = 30;
 
     explicit Metrics(metrics::Registry& registry);
     ~Metrics();

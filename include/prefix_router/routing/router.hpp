@@ -25,8 +25,12 @@ struct Ask {
     prompt::PromptKey key;  ///< moved in; empty: balanced by load
     ModelId model = kUnknownModel;
     std::uint32_t sequences = 1;
-    bool streams = false;  ///< false: no first byte before the whole answer
-    std::uint64_t id = 0;  ///< the request's number, for /decisions
+    bool streams = false;   ///< false: no first byte before the whole answer
+    std::uint64_t id = 0;   ///< the request's number, for /decisions
+    std::size_t bytes = 0;  ///< of its body, in memory while it waits
+    config::Priority priority = config::Priority::Normal;
+    std::uint64_t tenant = 0;           ///< who shares the queue with whom; 0: nobody in particular
+    std::optional<TimePoint> deadline;  ///< the answer is of no use when it begins later
 };
 
 /// How a sent request ended.
@@ -73,6 +77,7 @@ struct ExplainedDecision {
     std::uint64_t request = 0;
     TimePoint at{};
     ModelId model = kUnknownModel;
+    config::Priority priority = config::Priority::Normal;
     std::size_t key_blocks = 0;
     Decision decision;
     Duration held{};
@@ -107,11 +112,11 @@ class Router {
   public:
     struct Options {
         config::Routing routing;
+        config::Queue queue;
         /// Called at start of every learned quantity; the replay sets what it knows.
         Tokens initial_capacity = 1'000'000;
         bool learn_capacity = true;  ///< false: configured or scraped values are believed for good
-        std::size_t kept_decisions = 0;    ///< ring for explained(); 0 = off
-        std::size_t queue_limit = 16'384;  ///< requests held at most; beyond it Refuse
+        std::size_t kept_decisions = 0;  ///< ring for explained(); 0 = off
     };
 
     Router(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random random);

@@ -106,6 +106,32 @@ TEST(Load, HoldIsAutoOffOrADuration) {
                                   HasSubstr("auto"), HasSubstr("off"))));
 }
 
+TEST(Load, HeadersOfTheQueueAreOffOrNames) {
+    const Config config = loaded(kOneBackend +
+                                 "queue: {priority_header: X-Priority, tenant_header: off, "
+                                 "deadline_header: X-Stainless-Timeout, deadline_unit: ms}\n");
+    EXPECT_EQ(config.queue.priority_header, "X-Priority");
+    EXPECT_EQ(config.queue.tenant_header, std::nullopt);
+    EXPECT_EQ(config.queue.deadline_header, "X-Stainless-Timeout");
+    EXPECT_EQ(config.queue.deadline_unit, DeadlineUnit::Milliseconds);
+    for (const std::string bad : {"'a b'", "''", "'a:'", "Host", "transfer-encoding"}) {
+        EXPECT_THAT(problems_of(kOneBackend + "queue: {tenant_header: " + bad + "}\n"),
+                    ElementsAre(AllOf(HasSubstr("queue.tenant_header"), HasSubstr("off"))))
+            << bad;
+    }
+}
+
+TEST(Load, PrioritiesAreWords) {
+    EXPECT_EQ(parse_priority("high"), Priority::High);
+    EXPECT_EQ(parse_priority("Normal"), Priority::Normal);
+    EXPECT_EQ(parse_priority("LOW"), Priority::Low);
+    EXPECT_EQ(parse_priority("urgent"), std::nullopt);
+    EXPECT_EQ(parse_priority(""), std::nullopt);
+    for (const auto priority : {Priority::High, Priority::Normal, Priority::Low}) {
+        EXPECT_EQ(parse_priority(to_string(priority)), priority);
+    }
+}
+
 TEST(Load, EmptySectionsKeepTheirDefaults) {
     EXPECT_EQ(loaded(kOneBackend + "routing:\nlog:\n"), loaded(kOneBackend));
 }

@@ -208,6 +208,19 @@ TEST(RequestHead, HashesCredentials) {
     EXPECT_EQ(hash("authorization: Bearer a\r\n"), hash("Authorization: Bearer a\r\n"));
 }
 
+TEST(RequestHead, FindsAFieldThatGoesOnByItsName) {
+    const auto parsed = parse_request(
+        "GET / HTTP/1.1\r\nHost: a\r\nX-One:  1 \r\nX-Two: a: b\r\nX-Empty:\r\nX-Three: 3\r\n"
+        "x-three: 4\r\nX-Gone: 5\r\nConnection: x-gone\r\n\r\n");
+    EXPECT_EQ(parsed.head.field("x-one"), "1");
+    EXPECT_EQ(parsed.head.field("X-TWO"), "a: b");
+    EXPECT_EQ(parsed.head.field("X-Empty"), "");
+    EXPECT_EQ(parsed.head.field("X-Three"), "") << "which of two counts is anybody's guess";
+    EXPECT_EQ(parsed.head.field("X-Gone"), "") << "Connection nominates it";
+    EXPECT_EQ(parsed.head.field("X-On"), "");
+    EXPECT_EQ(parsed.head.field("Via"), "1.1 prefix-router");
+}
+
 TEST(RequestHead, PassesAnOfferOfWebSocketOnAndNoOther) {
     const auto wants = [](std::string_view fields, std::string_view line = "GET / HTTP/1.1") {
         ParsedRequest parsed = parse_request(request(line, fields));

@@ -162,7 +162,7 @@ TEST_F(HoldTest, ACancelAfterTheReleaseIsNotHandedOut) {
 
 TEST_F(HoldTest, AFullQueueRefuses) {
     auto options = held();
-    options.queue_limit = 2;
+    options.queue.max_requests = 2;
     start_with_lanes(1, options);
     admit(key(1, 20));
     EXPECT_EQ(action(admit(key(2, 20))), Action::Wait);

@@ -25,7 +25,7 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
         Router::Options options;
         options.routing.strategy = GetParam();
         options.kept_decisions = 4;
-        options.queue_limit = 40;
+        options.queue.max_requests = 40;
         start(5, options);
         for (int i = 0; i < steps; ++i) {
             step();
