@@ -20,6 +20,9 @@ import unittest
 import urllib.error
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import exposition  # noqa: E402
+
 ROUTER = sys.argv.pop(1)
 PATIENCE = 15
 PROBES = re.compile(rb"GET /(health|ping|metrics|props|slots|v1/models|get_server_info) ")
@@ -29,6 +32,15 @@ def free_port():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         return held.getsockname()[1]
+
+
+def has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as held:
+            held.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
 
 
 class Backend:
@@ -132,9 +144,7 @@ class Router:
             return reply.read().decode()
 
     def metric(self, name):
-        lines = self.admin("/metrics").splitlines()
-        return sum(float(line.rsplit(" ", 1)[1]) for line in lines
-                   if re.split("[{ ]", line)[0] == "prefix_router_" + name)
+        return exposition.metric(self.admin("/metrics"), name)
 
     def end(self, sent=signal.SIGTERM):
         if self.process.poll() is None:
@@ -209,7 +219,7 @@ class Signals(unittest.TestCase):
         self.assertEqual(router.end(), 0)
 
     def test_terminate_lets_every_phase_finish(self):
-        router = Router([self.backend], "timeouts:\n  request_header: 1s\n")
+        router = Router([self.backend])
         idle, half_head, half_body, late = (router.client() for _ in range(4))
         streaming = self.stream(router)
         half_head.sendall(b"GET /x HTTP/1.1\r\nHo")
@@ -274,7 +284,7 @@ class Descriptors(unittest.TestCase):
         return clients
 
     def test_too_many_clients_wait_and_nothing_spins(self):
-        router = Router([Backend()], descriptors=self.LIMIT)
+        router = Router([Backend()], "threads: 1\n", descriptors=self.LIMIT)
         crowd = self.crowd(router.port, 200)
         wait_until(lambda: router.metric("connections") >= self.LIMIT / 8)
         before = self.cpu_seconds(router)
@@ -309,8 +319,8 @@ class Descriptors(unittest.TestCase):
 
     def test_no_descriptor_for_a_backend_is_not_the_backends_fault(self):
         backend = Backend(lambda c, head, body: answer(c, b"ok", fields=b"Connection: close\r\n") or False)
-        router = Router([backend], "health:\n  interval: 1h\n  scrape_interval: 0s\n  passive_failures: 1\n",
-                        descriptors=self.LIMIT)
+        router = Router([backend], "threads: 1\nhealth:\n  interval: 1h\n  scrape_interval: 0s\n"
+                        "  passive_failures: 1\n", descriptors=self.LIMIT)
         # UBSan takes a descriptor to check a class that it sees for the first time, and reports an error without one.
         self.assertIn(b"200 OK", router.ask())
         with router.client() as client:
@@ -402,6 +412,7 @@ class Starts(unittest.TestCase):
                 self.assertEqual(code, 1)
                 self.assertRegex(output, r"cannot listen on 127.0.0.1(:| port )%d: .*(in use|uses)" % port)
 
+    @unittest.skipUnless(has_ipv6(), "this machine has no ::1")
     def test_on_an_ipv6_address_tell_it_in_brackets(self):
         router = Router([Backend()], host="[::1]")
         self.assertIn(b"serving on [::1]:%d with" % router.port, router.text())

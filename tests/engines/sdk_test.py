@@ -19,6 +19,9 @@ import urllib.request
 import anthropic
 import openai
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import exposition  # noqa: E402
+
 ROUTER, BACKENDS = sys.argv[1], sys.argv[2:4]
 API_KEY = "sk-any-key-passes-through"
 WORDS = "river stone window quiet engine marble copper lantern orchard saddle velvet harbor timber ribbon".split()
@@ -69,8 +72,7 @@ class Router:
 
     def metric(self, name):
         with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % self.admin_port, timeout=5) as answer:
-            lines = answer.read().decode().splitlines()
-        return sum(float(l.rsplit(" ", 1)[1]) for l in lines if l.split("{")[0].split(" ")[0] == name)
+            return exposition.metric(answer.read().decode(), name)
 
 
 class SdkTest(unittest.TestCase):
@@ -169,9 +171,9 @@ class SdkTest(unittest.TestCase):
         next(iter(stream))
         stream.close()
         deadline = time.monotonic() + 10
-        while self.router.metric("prefix_router_in_flight") and time.monotonic() < deadline:
+        while self.router.metric("requests_in_flight") and time.monotonic() < deadline:
             time.sleep(0.05)
-        self.assertEqual(self.router.metric("prefix_router_in_flight"), 0)
+        self.assertEqual(self.router.metric("requests_in_flight"), 0)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ import sys
 import time
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import exposition  # noqa: E402
+
 BODY = 64 << 20
 EVENTS = 40
 
@@ -56,8 +59,7 @@ class Crowd:
             return answer.read().decode()
 
     def metric(self, name):
-        return sum(float(line.rsplit(" ", 1)[1]) for line in self.get("/metrics").splitlines()
-                   if line.split("{")[0].split(" ")[0] == "prefix_router_" + name)
+        return exposition.metric(self.get("/metrics"), name)
 
     def wait_until(self, what, condition, seconds=30):
         deadline = time.monotonic() + seconds
@@ -141,7 +143,7 @@ class Crowd:
             writer.close()
 
     def finish(self):
-        self.wait_until("nothing was left in flight", lambda: self.metric("in_flight") == 0)
+        self.wait_until("nothing was left in flight", lambda: self.metric("requests_in_flight") == 0)
         self.wait_until("no connection was left open", lambda: self.metric("connections") == 0)
         self.say("all gone")
         self.router.send_signal(signal.SIGTERM)
