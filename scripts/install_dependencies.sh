@@ -5,8 +5,8 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 packages=(
-    ca-certificates ccache clang-format-19 cmake curl debootstrap dpkg-dev file g++ git ninja-build
-    python3 python3-jsonschema python3-venv python3-yaml systemd
+    buildah ca-certificates ccache clang-format-19 cmake curl debootstrap dpkg-dev file g++ git
+    ninja-build python3 python3-jsonschema python3-venv python3-yaml systemd
     libbenchmark-dev libcli11-dev libgmock-dev libgtest-dev liblzma-dev libspdlog-dev libssl-dev
     libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev valgrind zlib1g-dev
 )

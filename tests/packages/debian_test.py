@@ -8,7 +8,6 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import unittest
 import urllib.request
 
 import debian_chroot
+from sockets import free_port, wait_for
 
 CACHE, ENGINE_SIM, BUILD = sys.argv.pop(3), sys.argv.pop(2), sys.argv.pop(1)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -23,17 +23,6 @@ PATIENCE = 60
 CONFIG = "etc/prefix-router/prefix-router.yaml"
 UNIT = "usr/lib/systemd/system/prefix-router.service"
 ENABLED = "etc/systemd/system/multi-user.target.wants/prefix-router.service"
-
-
-def free_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
-
-
-def wait_for(url):
-    subprocess.run(["curl", "-sf", "--retry", str(PATIENCE), "--retry-delay", "1", "--retry-all-errors", "-o",
-                    "/dev/null", url], check=True)
 
 
 def next_version(package, folder, default_configuration=None):
@@ -109,7 +98,7 @@ class Package(unittest.TestCase):
         config = (f"listen: 127.0.0.1:{port}\nadmin: 127.0.0.1:{admin}\nbackends:\n"
                   f"  - url: http://127.0.0.1:{engine}\n# kept\n")
         router = self.start(config)
-        wait_for(f"http://127.0.0.1:{admin}/readyz")
+        wait_for(f"http://127.0.0.1:{admin}/readyz", PATIENCE)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=PATIENCE) as reply:
             self.assertTrue(json.load(reply)["data"])
         router.send_signal(signal.SIGTERM)
