@@ -1,5 +1,7 @@
 #include "sim/trace_row.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "prefix_router/base/hash.hpp"

@@ -1,6 +1,8 @@
 /// Request heads: the verdict does not depend on the cut, and what a backend gets is a head that
 /// this parser, strict as it is, accepts as the same request.
 
+#include <algorithm>
+
 #include "fuzz/fuzzing.hpp"
 #include "unit/http/feeding.hpp"
 

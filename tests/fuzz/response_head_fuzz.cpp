@@ -1,6 +1,8 @@
 /// Answer heads: the verdict does not depend on the cut, and what a client gets is a head that this
 /// parser accepts as the same answer. The first byte chooses the asker and the cut.
 
+#include <algorithm>
+
 #include "fuzz/fuzzing.hpp"
 #include "unit/http/feeding.hpp"
 

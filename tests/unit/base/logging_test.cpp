@@ -1,5 +1,6 @@
 #include "prefix_router/base/logging.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 #include "prefix_router/http/response_head.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
