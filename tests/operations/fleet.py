@@ -4,6 +4,8 @@ import os
 import socket
 import subprocess
 import tempfile
+import threading
+import time
 import urllib.request
 
 PATIENCE = 60
@@ -27,6 +29,7 @@ class Fleet:
         engine_ports = [free_port(), free_port()]
         self.log = tempfile.TemporaryFile("w+")
         self.children = []
+        self.pause = threading.Event()
         self.start(engine_sim, "--port", ",".join(map(str, engine_ports)))
         backends = [word for port in engine_ports for word in ("--backend", f"http://127.0.0.1:{port}")]
         self.start(router, "--listen", f"127.0.0.1:{self.port}", "--admin", f"127.0.0.1:{self.admin_port}",
@@ -50,6 +53,16 @@ class Fleet:
                                          {"content-type": "application/json"})
         with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
             return json.load(reply)
+
+    def counted(self, requests):
+        """The exposition once so many answers are counted: that comes after a client has its answer."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            text = self.admin("/metrics")
+            if f'prefix_router_requests_total{{status="2xx"}} {requests}\n' in text:
+                return text
+            self.pause.wait(0.05)
+        raise RuntimeError(f"{requests} answers were not counted:\n{text}")
 
     def output(self):
         self.log.seek(0)
