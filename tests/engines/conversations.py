@@ -21,7 +21,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "bench/live"))
+sys.path[:0] = [os.path.join(ROOT, "bench/live"), os.path.join(ROOT, "bench/shared")]
 import processes  # noqa: E402
 import routers  # noqa: E402
 import truth  # noqa: E402
