@@ -7,6 +7,8 @@
 
 #include "prefix_router/config/options.hpp"
 
+#include "admin/openapi.hpp"
+
 namespace prefix_router::admin {
 namespace {
 
@@ -177,6 +179,10 @@ std::vector<Route> endpoints(const Sources& sources) {
         {"GET", "/backends", [sources](const Request&) { return show_backends(sources); }},
         {"GET", "/decisions",
          [sources](const Request& request) { return show_decisions(sources, request); }},
+        {"GET", "/openapi.json",
+         [](const Request&) {
+             return Answer{200, "application/json", std::string(assets::openapi)};
+         }},
         {"GET", "/config",
          [sources](const Request&) {
              return Answer{200, "application/yaml",

@@ -14,22 +14,17 @@ import unittest
 
 import yaml
 
-CACHE, ROUTER = pathlib.Path(sys.argv.pop(2)), sys.argv.pop(1)
+import schema_tools
+
+CACHE, ROUTER = sys.argv.pop(2), sys.argv.pop(1)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-REQUIREMENTS = ROOT / "tests/operations/requirements-kubernetes.txt"
 FILES = sorted((ROOT / "config/kubernetes").glob("*.yaml"))
 VERSIONS = ("1.29", "1.37")  # the oldest promised and the newest known
 UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
 def validator():
-    stamp = CACHE / "requirements.txt"
-    if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
-        subprocess.run([sys.executable, "-m", "venv", CACHE / "venv"], check=True)
-        subprocess.run([CACHE / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", REQUIREMENTS],
-                       check=True)
-        stamp.write_text(REQUIREMENTS.read_text())
-    return CACHE / "venv/bin/kubernetes-validate"
+    return schema_tools.installed(CACHE) / "kubernetes-validate"
 
 
 def objects(path, *kinds):

@@ -20,8 +20,8 @@ struct Sources {
     const Clock& clock;
 };
 
-/// GET /metrics, /healthz, /readyz, /backends, /decisions?limit=N, /config. No prompt and no
-/// credential appears in any.
+/// GET /metrics, /healthz, /readyz, /backends, /decisions?limit=N, /config, and /openapi.json,
+/// which describes them all. No prompt and no credential appears in any.
 std::vector<Route> endpoints(const Sources& sources);
 
 }  // namespace prefix_router::admin
