@@ -9,12 +9,15 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <spdlog/spdlog.h>
+
+#include "prefix_router/net/listener.hpp"
 
 #include "admin/query.hpp"
 
@@ -66,6 +69,29 @@ Answer dispatch(const std::vector<Route>& routes, const Request& request) {
                          : error_answer(404, "no such endpoint; known: " + known_paths(routes));
 }
 
+Result<tcp::endpoint> endpoint_of(const config::ListenAddress& address) {
+    boost::system::error_code error;
+    const auto ip = asio::ip::make_address(address.host, error);
+    if (error) {
+        return Error(
+            ErrorKind::InvalidConfiguration,
+            "admin: '" + address.host + "' is not an IP address; use one such as 127.0.0.1");
+    }
+    return tcp::endpoint(ip, address.port);
+}
+
+Result<tcp::endpoint> endpoint_of(const net::Descriptor& inherited) {
+    const auto bound = net::bound_endpoint(inherited);
+    if (!bound) {
+        return bound.error();
+    }
+    if (bound->family() != AF_INET && bound->family() != AF_INET6) {
+        return Error(ErrorKind::InvalidConfiguration,
+                     "admin: the inherited socket is no TCP socket; use ListenStream=HOST:PORT");
+    }
+    return tcp::endpoint(bound->family() == AF_INET ? tcp::v4() : tcp::v6(), bound->port());
+}
+
 Request read_request(const http::request<http::string_body>& message) {
     Request request;
     request.method = std::string(message.method_string());
@@ -78,8 +104,16 @@ Request read_request(const http::request<http::string_body>& message) {
 
 class Server::Listener {
   public:
-    Listener(tcp::endpoint endpoint, std::vector<Route> routes)
-        : routes_(std::move(routes)), acceptor_(io_, endpoint) {}
+    Listener(tcp::endpoint endpoint, std::vector<Route> routes, net::Descriptor inherited)
+        : routes_(std::move(routes)), acceptor_(io_) {
+        if (inherited.is_open()) {
+            acceptor_.assign(endpoint.protocol(), inherited.release());
+        } else {
+            acceptor_ = tcp::acceptor(io_, endpoint);
+        }
+        port_ = acceptor_.local_endpoint().port();
+        descriptor_ = acceptor_.native_handle();
+    }
 
     ~Listener() { stop(); }
 
@@ -95,7 +129,18 @@ class Server::Listener {
         }
     }
 
-    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+    void retire() {
+        asio::post(io_, [this] {
+            is_retired_ = true;
+            // Closing alone would leave the socket, which the successor has, in this epoll.
+            beast::error_code ignored;
+            const net::Descriptor closing(acceptor_.release(ignored));
+        });
+    }
+
+    std::uint16_t port() const { return port_; }
+    /// Until retire().
+    int descriptor() const { return descriptor_; }
 
   private:
     asio::awaitable<void> accept_connections() {
@@ -106,7 +151,7 @@ class Server::Listener {
                 asio::co_spawn(io_, serve(std::move(socket)), [](std::exception_ptr) {});
                 continue;
             }
-            if (error == asio::error::operation_aborted) {
+            if (error == asio::error::operation_aborted || is_retired_) {
                 co_return;
             }
             pause.expires_after(kAcceptPause);  // out of descriptors: try again, do not spin
@@ -144,7 +189,7 @@ class Server::Listener {
                                                    message.version());
         response.set(http::field::content_type, answer.content_type);
         response.set(http::field::cache_control, "no-store");
-        response.keep_alive(message.keep_alive());
+        response.keep_alive(message.keep_alive() && !is_retired_);
         const auto size = answer.body.size();
         if (message.method() != http::verb::head) {
             response.body() = std::move(answer.body);
@@ -156,6 +201,9 @@ class Server::Listener {
     asio::io_context io_{1};
     std::vector<Route> routes_;
     tcp::acceptor acceptor_;
+    std::uint16_t port_ = 0;
+    int descriptor_ = -1;
+    bool is_retired_ = false;  // on the thread
     std::thread thread_;
 };
 
@@ -163,17 +211,15 @@ Server::Server(std::unique_ptr<Listener> listener) : listener_(std::move(listene
 Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::start(const config::ListenAddress& address,
-                                              std::vector<Route> routes) {
-    boost::system::error_code error;
-    const auto ip = asio::ip::make_address(address.host, error);
-    if (error) {
-        return Error(
-            ErrorKind::InvalidConfiguration,
-            "admin: '" + address.host + "' is not an IP address; use one such as 127.0.0.1");
+                                              std::vector<Route> routes,
+                                              net::Descriptor inherited) {
+    const auto endpoint = inherited.is_open() ? endpoint_of(inherited) : endpoint_of(address);
+    if (!endpoint) {
+        return endpoint.error();
     }
     try {
         auto listener =
-            std::make_unique<Listener>(tcp::endpoint(ip, address.port), std::move(routes));
+            std::make_unique<Listener>(*endpoint, std::move(routes), std::move(inherited));
         listener->run();
         return std::unique_ptr<Server>(new Server(std::move(listener)));
     } catch (const boost::system::system_error& failure) {
@@ -186,6 +232,15 @@ Result<std::unique_ptr<Server>> Server::start(const config::ListenAddress& addre
 
 std::uint16_t Server::port() const {
     return listener_->port();
+}
+Result<net::Descriptor> Server::listening_socket() const {
+    net::Descriptor borrowed(listener_->descriptor());
+    auto copy = borrowed.duplicate();
+    borrowed.release();
+    return copy;
+}
+void Server::retire() {
+    listener_->retire();
 }
 void Server::stop() {
     listener_->stop();

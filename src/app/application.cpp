@@ -43,11 +43,13 @@ namespace {
 
 /// The admin server, or null when it is off or its default port is taken in quick start.
 Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
-                                                   const admin::Sources& sources) {
+                                                   const admin::Sources& sources,
+                                                   net::Descriptor inherited) {
     if (!config.admin) {
         return std::unique_ptr<admin::Server>();
     }
-    auto started = admin::Server::start(*config.admin, admin::endpoints(sources));
+    auto started =
+        admin::Server::start(*config.admin, admin::endpoints(sources), std::move(inherited));
     if (!started && config.admin_is_optional) {
         spdlog::warn("{}; going on without the admin listener", started.error().message());
         return std::unique_ptr<admin::Server>();
@@ -75,7 +77,8 @@ Application::~Application() {
     stop();
 }
 
-Result<std::unique_ptr<Application>> Application::start(config::Config config, double speed_up) {
+Result<std::unique_ptr<Application>> Application::start(config::Config config, double speed_up,
+                                                        ListeningSockets inherited) {
     auto parts = std::make_unique<Parts>(std::move(config), speed_up);
     for (const auto& backend : parts->config.backends) {
         if (auto added = parts->desk.add_backend(backend); !added) {
@@ -96,12 +99,13 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
                                              parts->trace.get(), parts->clock,   parts->speed_up};
     parts->server = std::make_unique<proxy::Server>(parts->config, around);
     auto admin = start_admin(
-        parts->config, {parts->config, parts->registry, parts->desk, *parts->server, parts->clock});
+        parts->config, {parts->config, parts->registry, parts->desk, *parts->server, parts->clock},
+        std::move(inherited.admin));
     if (!admin) {
         return admin.error();
     }
     parts->admin = std::move(*admin);
-    const auto port = parts->server->start();
+    const auto port = parts->server->start(std::move(inherited.data));
     if (!port) {
         return port.error();
     }
@@ -121,8 +125,28 @@ std::optional<std::uint16_t> Application::admin_port() const {
     return parts_->admin ? std::optional(parts_->admin->port()) : std::nullopt;
 }
 
-void Application::drain() {
-    parts_->server->drain();
+Result<ListeningSockets> Application::listening_sockets() const {
+    ListeningSockets sockets;
+    auto data = parts_->server->listening_sockets();
+    if (!data) {
+        return data.error();
+    }
+    sockets.data = std::move(*data);
+    if (parts_->admin) {
+        auto admin = parts_->admin->listening_socket();
+        if (!admin) {
+            return admin.error();
+        }
+        sockets.admin = std::move(*admin);
+    }
+    return sockets;
+}
+
+void Application::drain(proxy::Successor successor) {
+    if (successor == proxy::Successor::Accepts && parts_->admin) {
+        parts_->admin->retire();
+    }
+    parts_->server->drain(successor);
 }
 
 void Application::stop() {

@@ -25,6 +25,7 @@ struct Flags {
     std::string access_log;
     std::vector<std::string> backends;
     std::uint32_t threads = 0;
+    std::string take_over;
     std::string check_path;
     double speed_up = 1;
 };
@@ -33,6 +34,10 @@ void declare(CLI::App& cli, Flags& flags) {
     cli.set_version_flag("--version", std::string("prefix-router ") + kVersion);
     auto* file = cli.add_option("-c,--config", flags.config_path, "Serve with this YAML file")
                      ->type_name("FILE");
+    cli.add_option("--take-over", flags.take_over,
+                   "Take the place of the router that serves this Unix socket, without refusing a "
+                   "connection; then serve the socket, to be replaced in turn")
+        ->type_name("SOCKET");
     const auto quick = [&](CLI::Option* option) { option->excludes(file)->group("Quick start"); };
     quick(cli.add_option("-b,--backend", flags.backends,
                          "A backend, such as http://127.0.0.1:8000; repeat for more")
@@ -112,7 +117,7 @@ Command serve(const Flags& flags, std::ostream& err) {
     // Several quick-start routers on one machine are ordinary; only an admin port that was asked
     // for must be free.
     loaded.config->admin_is_optional = is_quick_start && flags.admin.empty();
-    return Serve{std::move(*loaded.config), flags.config_path, flags.speed_up};
+    return Serve{std::move(*loaded.config), flags.config_path, flags.speed_up, flags.take_over};
 }
 
 Command check(const std::string& path, std::ostream& out, std::ostream& err) {

@@ -14,6 +14,8 @@
 #include "prefix_router/base/logging.hpp"
 #include "prefix_router/sim/replay.hpp"
 
+#include "app/succession.hpp"
+
 namespace prefix_router::app {
 namespace {
 
@@ -28,6 +30,7 @@ sigset_t block_signals() {
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, Succession::kReplacedSignal);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     return signals;
@@ -43,30 +46,55 @@ void raise_descriptor_limit() {
 }
 
 /// The next signal that asks for an end. A hang-up must not cut the open streams.
-int wait_for(const sigset_t& signals) {
+int wait_for(const sigset_t& signals, const Succession& succession) {
     int signal = 0;
-    do {
+    while (true) {
         sigwait(&signals, &signal);
         if (signal == SIGHUP) {
             spdlog::warn(
                 "SIGHUP: the configuration is read at the start only; restart to change it");
+        } else if (signal != Succession::kReplacedSignal || succession.is_replaced()) {
+            return signal;
         }
-    } while (signal == SIGHUP);
-    return signal;
+    }
 }
 
-/// Drains on the first signal; a second one ends at once.
-void serve_until_signalled(Application& application, const sigset_t& signals) {
-    const int first = wait_for(signals);
-    spdlog::info("signal {}; another one ends at once", first);
-    std::thread drain([&application] {
-        application.drain();
+/// Drains when replaced or on the first signal; another signal ends at once.
+void serve_until_signalled(Application& application, Succession& succession, sigset_t signals) {
+    const int first = wait_for(signals, succession);
+    const auto successor = succession.end();
+    if (successor == proxy::Successor::None) {
+        spdlog::info("signal {}; another one ends at once", first);
+    }
+    std::thread drain([&application, successor] {
+        application.drain(successor);
         kill(getpid(), SIGTERM);  // wakes the main thread when all is done
     });
-    wait_for(signals);
+    sigdelset(&signals, Succession::kReplacedSignal);
+    wait_for(signals, succession);
     application.stop();
     drain.join();
     spdlog::info("stopped");
+}
+
+/// Until it ends. Error: it cannot start.
+Result<void> serve_with(Serve serve, const sigset_t& signals) {
+    Succession succession(std::move(serve.take_over));
+    auto sockets = succession.sockets(serve.config);
+    if (!sockets) {
+        return sockets.error();
+    }
+    auto application =
+        Application::start(std::move(serve.config), serve.speed_up, std::move(*sockets));
+    if (!application) {
+        return application.error();
+    }
+    if (const auto begun = succession.begin(**application); !begun) {
+        (*application)->drain(proxy::Successor::Accepts);
+        return begun.error();
+    }
+    serve_until_signalled(**application, succession, signals);
+    return boost::system::in_place_value;
 }
 
 int serve(Serve serve) {
@@ -77,16 +105,12 @@ int serve(Serve serve) {
         return kCannotStart;
     }
     raise_descriptor_limit();
-    auto application = Application::start(std::move(serve.config), serve.speed_up);
-    if (!application) {
-        spdlog::error("cannot start: {}", application.error().message());
-        spdlog::shutdown();
-        return kCannotStart;
+    const auto served = serve_with(std::move(serve), signals);
+    if (!served) {
+        spdlog::error("cannot start: {}", served.error().message());
     }
-    serve_until_signalled(**application, signals);
-    application->reset();
     spdlog::shutdown();
-    return 0;
+    return served ? 0 : kCannotStart;
 }
 
 }  // namespace

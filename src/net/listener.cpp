@@ -4,12 +4,12 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace prefix_router::net {
 namespace {
@@ -27,28 +27,49 @@ Error system_error(const std::string& what) {
     return Error(ErrorKind::Io, what + ": " + std::strerror(errno));
 }
 
-Result<int> bound_socket(const Endpoint& endpoint, bool shares_port, const std::string& name) {
-    const int descriptor =
-        ::socket(endpoint.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (descriptor < 0) {
-        return system_error("cannot make a socket for " + name);
-    }
-    enable(descriptor, SOL_SOCKET, SO_REUSEADDR);
-    if (shares_port) {
-        enable(descriptor, SOL_SOCKET, SO_REUSEPORT);
-    }
-    if (::bind(descriptor, endpoint.address(), endpoint.size()) != 0) {
-        auto error = errno == EADDRINUSE
-                         ? Error(ErrorKind::Io,
-                                 "cannot listen on " + name + ": another process uses the port")
-                         : system_error("cannot listen on " + name);
-        ::close(descriptor);
-        return error;
-    }
-    return descriptor;
+std::string name_of(const Endpoint& endpoint) {
+    return endpoint.host() + " port " + std::to_string(endpoint.port());
 }
 
-Result<Endpoint> look_up(const config::ListenAddress& address) {
+enum class Port : unsigned char { Shared, Exclusive };
+
+Result<Descriptor> listening_socket(const Endpoint& endpoint, Port port, int backlog) {
+    Descriptor socket(::socket(endpoint.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!socket.is_open()) {
+        return system_error("cannot make a socket for " + name_of(endpoint));
+    }
+    enable(socket.number(), SOL_SOCKET, SO_REUSEADDR);
+    if (port == Port::Shared) {
+        enable(socket.number(), SOL_SOCKET, SO_REUSEPORT);
+    }
+    if (::bind(socket.number(), endpoint.address(), endpoint.size()) != 0) {
+        return errno == EADDRINUSE ? Error(ErrorKind::Io, "cannot listen on " + name_of(endpoint) +
+                                                              ": another process uses the port")
+                                   : system_error("cannot listen on " + name_of(endpoint));
+    }
+    // Two sockets with SO_REUSEADDR can be bound side by side while neither listens.
+    if (::listen(socket.number(), backlog) != 0) {
+        return system_error("cannot listen on " + name_of(endpoint));
+    }
+    return socket;
+}
+
+/// `address` with the port chosen for 0.
+Result<Endpoint> claim(const config::ListenAddress& address) {
+    const auto wanted = listen_endpoint(address);
+    if (!wanted) {
+        return wanted.error();
+    }
+    const auto socket = listening_socket(*wanted, Port::Exclusive, 1);
+    if (!socket) {
+        return socket.error();
+    }
+    return bound_endpoint(*socket);
+}
+
+}  // namespace
+
+Result<Endpoint> listen_endpoint(const config::ListenAddress& address) {
     addrinfo hints{};
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     hints.ai_socktype = SOCK_STREAM;
@@ -64,58 +85,52 @@ Result<Endpoint> look_up(const config::ListenAddress& address) {
     return endpoint;
 }
 
-std::string name_of(const Endpoint& endpoint) {
-    return endpoint.host() + " port " + std::to_string(endpoint.port());
-}
-
-}  // namespace
-
-Result<Endpoint> claim_address(const config::ListenAddress& address) {
-    const auto wanted = look_up(address);
-    if (!wanted) {
-        return wanted.error();
-    }
-    const auto descriptor = bound_socket(*wanted, false, name_of(*wanted));
-    if (!descriptor) {
-        return descriptor.error();
-    }
-    // Two sockets with SO_REUSEADDR can be bound side by side while neither listens.
-    if (::listen(*descriptor, 1) != 0) {
-        const auto error = system_error("cannot listen on " + name_of(*wanted));
-        ::close(*descriptor);
-        return error;
-    }
+Result<Endpoint> bound_endpoint(const Descriptor& socket) {
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
-    const int named = ::getsockname(*descriptor, reinterpret_cast<sockaddr*>(&bound), &size);
-    ::close(*descriptor);
-    if (named != 0) {
-        return system_error("cannot read the bound address of " + name_of(*wanted));
+    if (::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
+        return system_error("cannot read the address of a listening socket");
     }
     return Endpoint(reinterpret_cast<const sockaddr*>(&bound), size);
 }
 
-Result<std::unique_ptr<Listener>> Listener::open(Worker& worker, const Endpoint& endpoint,
-                                                 ConnectionLimit& limit, Accepted accepted) {
-    const auto descriptor = bound_socket(endpoint, true, name_of(endpoint));
-    if (!descriptor) {
-        return descriptor.error();
+Result<std::vector<Descriptor>> open_listening_sockets(const config::ListenAddress& address,
+                                                       std::size_t count) {
+    const auto endpoint = claim(address);
+    if (!endpoint) {
+        return endpoint.error();
     }
-    enable(*descriptor, IPPROTO_TCP, TCP_NODELAY);
-    enable(*descriptor, SOL_SOCKET, SO_KEEPALIVE);
-    if (::listen(*descriptor, kBacklog) != 0) {
-        const auto error = system_error("cannot listen on " + name_of(endpoint));
-        ::close(*descriptor);
-        return error;
+    std::vector<Descriptor> sockets;
+    while (sockets.size() < count) {
+        auto socket = listening_socket(*endpoint, Port::Shared, kBacklog);
+        if (!socket) {
+            return socket.error();
+        }
+        sockets.push_back(std::move(*socket));
     }
-    return std::unique_ptr<Listener>(new Listener(worker, *descriptor, limit, std::move(accepted)));
+    return sockets;
 }
 
-Listener::Listener(Worker& worker, int descriptor, ConnectionLimit& limit, Accepted accepted)
-    : worker_(worker), socket_(worker, descriptor), limit_(limit), accepted_(std::move(accepted)) {
+Listener::Listener(Worker& worker, Descriptor socket, ConnectionLimit& limit, Accepted accepted)
+    : worker_(worker),
+      socket_(worker, socket.release()),
+      limit_(limit),
+      accepted_(std::move(accepted)) {
+    // Connections inherit these from the socket they were queued on.
+    enable(socket_.descriptor(), IPPROTO_TCP, TCP_NODELAY);
+    enable(socket_.descriptor(), SOL_SOCKET, SO_KEEPALIVE);
     socket_.listen(this);
     socket_.watch_read();
     worker_.ticks().add(*this);
+}
+
+Listener::~Listener() {
+    const Descriptor closing(socket_.release());
+}
+
+void Listener::accept_queued() {
+    while (accept_one()) {
+    }
 }
 
 void Listener::on_readable() {

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
@@ -87,6 +88,15 @@ class Stream::State : public boost::intrusive_ref_counter<State, boost::thread_u
             ::close(descriptor_);
         }
         descriptor_ = -1;
+    }
+
+    int release() {
+        listener_ = nullptr;
+        boost::system::error_code error;
+        if (socket_.is_open()) {
+            socket_.release(error);
+        }
+        return std::exchange(descriptor_, -1);
     }
 
   private:
@@ -198,6 +208,11 @@ void Stream::reset() {
 
 void Stream::close() {
     state_.reset();
+}
+int Stream::release() {
+    const int descriptor = state_ ? state_->release() : -1;
+    state_.reset();
+    return descriptor;
 }
 
 }  // namespace prefix_router::net

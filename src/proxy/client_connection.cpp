@@ -15,6 +15,8 @@ constexpr std::size_t kFirstRead = std::size_t{16} << 10;
 // How long, and for how much, a closing connection listens so that its last answer is seen.
 constexpr milliseconds kLingerTime{2000};
 constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
+// A request may be on its way to a connection that is to be closed, above all to a new one.
+constexpr milliseconds kLastRequestTime{1000};
 
 }  // namespace
 
@@ -74,7 +76,11 @@ net::Task<void> ClientConnection::run() {
 net::Task<bool> ClientConnection::wait_for_request() {
     arm(context_.services.config.timeouts.client_idle, ErrorKind::RequestHeaderTimeout);
     stream.watch_read();
-    const net::Events events = co_await parker.park(kClientReadable | kDraining | kInterrupts);
+    net::Events events = co_await parker.park(kClientReadable | kDraining | kInterrupts);
+    if ((events & kDraining) != 0 && (events & (kClientReadable | kInterrupts)) == 0) {
+        arm(kLastRequestTime, ErrorKind::RequestHeaderTimeout);
+        events = co_await parker.park(kClientReadable | kInterrupts);
+    }
     co_return (events & kClientReadable) != 0;
 }
 

@@ -30,13 +30,13 @@ constexpr milliseconds kDrainPoll{20};
 
 }  // namespace
 
-/// One worker thread with its listener.
+/// One worker thread with its listeners.
 struct Lane {
     Lane(Services& services, const prompt::RequestReaderOptions& options, std::uint64_t seed)
         : context(services, options, seed) {}
 
     WorkerContext context;
-    std::unique_ptr<net::Listener> listener;  // on the worker's thread once it runs
+    std::vector<std::unique_ptr<net::Listener>> listeners;  // on the worker's thread once it runs
     std::thread thread;
 };
 
@@ -48,52 +48,48 @@ class Server::Plane {
     Plane(const Plane&) = delete;
     Plane& operator=(const Plane&) = delete;
 
-    Result<std::uint16_t> start();
-    void drain();
+    Result<std::uint16_t> start(std::vector<net::Descriptor> inherited);
+    Result<std::vector<net::Descriptor>> listening_sockets();
+    void drain(Successor successor);
     void stop();
 
     Services services;
 
   private:
-    void close_listeners();
+    void make_lanes();
+    Result<void> listen();
+    void close_listeners(Successor successor);
     void signal_all(net::Events events);
     bool wait_until_idle(milliseconds limit);
 
     Control control;
     std::vector<std::unique_ptr<Lane>> lanes_;
-    std::atomic<std::size_t> listening_{0};  // lanes whose listener is open
+    std::atomic<std::size_t> listening_{0};  // lanes whose listeners are open
     std::mutex mutex_;
+    std::vector<net::Descriptor> sockets_;  // every listener has another descriptor of one
     std::condition_variable stopped_;
     bool is_started_ = false;
     bool is_stopping_ = false;
 };
 
-Result<std::uint16_t> Server::Plane::start() {
+Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherited) {
     std::signal(SIGPIPE, SIG_IGN);
-    const auto endpoint = net::claim_address(services.config.listen);
+    sockets_ = std::move(inherited);
+    if (sockets_.empty()) {
+        auto opened =
+            net::open_listening_sockets(services.config.listen, thread_count(services.config));
+        if (!opened) {
+            return opened.error();
+        }
+        sockets_ = std::move(*opened);
+    }
+    const auto endpoint = net::bound_endpoint(sockets_.front());
     if (!endpoint) {
         return endpoint.error();
     }
-    prompt::RequestReaderOptions options;
-    options.hash_seed = services.config.routing.hash_seed.value_or(seed_from_system());
-    // Only this strategy looks at it, and it costs a pass over the text.
-    const bool needs_prefix = services.config.routing.strategy == config::Strategy::PrefixAware;
-    options.fixed_prefix_length = needs_prefix ? services.config.routing.prefix_length : 0;
-    Random seeds(seed_from_system());
-    for (std::size_t i = 0; i < thread_count(services.config); ++i) {
-        auto lane = std::make_unique<Lane>(services, options, seeds());
-        WorkerContext& context = lane->context;
-        auto listener = net::Listener::open(
-            context.worker, *endpoint, services.connections,
-            [&context](net::Stream stream, const net::Endpoint& peer) {
-                context.worker.spawn(ClientConnection::serve(context, std::move(stream), peer));
-            });
-        if (!listener) {
-            return listener.error();
-        }
-        lane->listener = std::move(*listener);
-        listening_.fetch_add(1);
-        lanes_.push_back(std::move(lane));
+    make_lanes();
+    if (const auto listening = listen(); !listening) {
+        return listening.error();
     }
     control.start();
     for (auto& lane : lanes_) {
@@ -103,19 +99,65 @@ Result<std::uint16_t> Server::Plane::start() {
     return endpoint->port();
 }
 
-void Server::Plane::drain() {
+void Server::Plane::make_lanes() {
+    prompt::RequestReaderOptions options;
+    options.hash_seed = services.config.routing.hash_seed.value_or(seed_from_system());
+    // Only this strategy looks at it, and it costs a pass over the text.
+    const bool needs_prefix = services.config.routing.strategy == config::Strategy::PrefixAware;
+    options.fixed_prefix_length = needs_prefix ? services.config.routing.prefix_length : 0;
+    Random seeds(seed_from_system());
+    for (std::size_t i = 0; i < thread_count(services.config); ++i) {
+        lanes_.push_back(std::make_unique<Lane>(services, options, seeds()));
+    }
+}
+
+/// Every lane gets a socket and every socket a lane: where there are fewer sockets than lanes they
+/// are shared, where there are more a lane has several. None is added and none is left out: closing
+/// one resets what is queued on it.
+Result<void> Server::Plane::listen() {
+    for (std::size_t i = 0; i < std::max(lanes_.size(), sockets_.size()); ++i) {
+        auto socket = sockets_[i % sockets_.size()].duplicate();
+        if (!socket) {
+            return socket.error();
+        }
+        Lane& lane = *lanes_[i % lanes_.size()];
+        WorkerContext& context = lane.context;
+        lane.listeners.push_back(std::make_unique<net::Listener>(
+            context.worker, std::move(*socket), services.connections,
+            [&context](net::Stream stream, const net::Endpoint& peer) {
+                context.worker.spawn(ClientConnection::serve(context, std::move(stream), peer));
+            }));
+    }
+    listening_.store(lanes_.size());
+    return boost::system::in_place_value;
+}
+
+Result<std::vector<net::Descriptor>> Server::Plane::listening_sockets() {
+    const std::lock_guard lock(mutex_);
+    std::vector<net::Descriptor> copies;
+    for (const auto& socket : sockets_) {
+        auto copy = socket.duplicate();
+        if (!copy) {
+            return copy.error();
+        }
+        copies.push_back(std::move(*copy));
+    }
+    return copies;
+}
+
+void Server::Plane::drain(Successor successor) {
     services.is_draining.store(true);
-    spdlog::info(
-        "draining: not ready, answers under way may take {} ms more",
-        (services.config.timeouts.drain_settle + services.config.timeouts.drain_grace).count());
+    const auto& timeouts = services.config.timeouts;
+    const auto settle = successor == Successor::None ? timeouts.drain_settle : milliseconds(0);
+    spdlog::info("draining: not ready, answers under way may take {} ms more",
+                 (settle + timeouts.drain_grace).count());
     {
         std::unique_lock lock(mutex_);
-        stopped_.wait_for(lock, services.config.timeouts.drain_settle,
-                          [this] { return is_stopping_; });
+        stopped_.wait_for(lock, settle, [this] { return is_stopping_; });
     }
-    close_listeners();
+    close_listeners(successor);
     signal_all(kDraining);
-    wait_until_idle(services.config.timeouts.drain_grace);
+    wait_until_idle(timeouts.drain_grace);
 }
 
 void Server::Plane::stop() {
@@ -131,7 +173,7 @@ void Server::Plane::stop() {
         return;
     }
     control.stop();
-    close_listeners();
+    close_listeners(Successor::Accepts);
     signal_all(kStopped);
     for (auto& lane : lanes_) {
         lane->context.worker.stop();
@@ -141,12 +183,23 @@ void Server::Plane::stop() {
     }
 }
 
-void Server::Plane::close_listeners() {
+void Server::Plane::close_listeners(Successor successor) {
+    {
+        const std::lock_guard lock(mutex_);
+        sockets_.clear();
+    }
     for (auto& lane : lanes_) {
-        lane->context.worker.post([this, &lane = *lane] {
-            if (std::exchange(lane.listener, nullptr)) {
-                listening_.fetch_sub(1);
+        lane->context.worker.post([this, &lane = *lane, successor] {
+            if (lane.listeners.empty()) {
+                return;
             }
+            if (successor == Successor::None) {
+                for (auto& listener : lane.listeners) {
+                    listener->accept_queued();
+                }
+            }
+            lane.listeners.clear();
+            listening_.fetch_sub(1);
         });
     }
 }
@@ -177,11 +230,14 @@ Server::Server(config::Config config, const Surroundings& around)
 
 Server::~Server() = default;
 
-Result<std::uint16_t> Server::start() {
-    return plane_->start();
+Result<std::uint16_t> Server::start(std::vector<net::Descriptor> inherited) {
+    return plane_->start(std::move(inherited));
 }
-void Server::drain() {
-    plane_->drain();
+Result<std::vector<net::Descriptor>> Server::listening_sockets() const {
+    return plane_->listening_sockets();
+}
+void Server::drain(Successor successor) {
+    plane_->drain(successor);
 }
 void Server::stop() {
     plane_->stop();

@@ -101,8 +101,11 @@ def answer(connection, body, status=b"200 OK", fields=b""):
 
 
 class Router:
-    def __init__(self, backends, settings="", descriptors=None, are_up=True, host="127.0.0.1"):
-        self.port, self.admin_port = free_port(), free_port()
+    """A daemon. `launcher` is a command that ends as the router's; it and `arguments` say how it is started."""
+
+    def __init__(self, backends, settings="", descriptors=None, are_up=True, host="127.0.0.1", port=None,
+                 admin_port=None, arguments=(), launcher=(), pass_fds=()):
+        self.port, self.admin_port = port or free_port(), admin_port or free_port()
         self.folder = tempfile.TemporaryDirectory()
         path = os.path.join(self.folder.name, "router.yaml")
         with open(path, "w") as file:
@@ -114,8 +117,8 @@ class Router:
             if descriptors:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
-        self.process = subprocess.Popen([ROUTER, "--config", path], stdout=self.output, stderr=self.output,
-                                        preexec_fn=limit)
+        self.process = subprocess.Popen([*launcher, ROUTER, "--config", path, *arguments], stdout=self.output,
+                                        stderr=self.output, preexec_fn=limit, pass_fds=pass_fds)
         wait_until(lambda: b"serving on" in self.text() or self.process.poll() is not None)
         if are_up:
             wait_until(lambda: self.metric("backend_healthy") == len(backends))

@@ -9,6 +9,7 @@
 
 #include "prefix_router/base/error.hpp"
 #include "prefix_router/config/config.hpp"
+#include "prefix_router/net/descriptor.hpp"
 
 namespace prefix_router::admin {
 
@@ -38,13 +39,20 @@ struct Route {
 /// joins the thread.
 class Server {
   public:
+    /// Serves on the `inherited` socket where there is one, and binds `address` where not.
     static Result<std::unique_ptr<Server>> start(const config::ListenAddress& address,
-                                                 std::vector<Route> routes);
+                                                 std::vector<Route> routes,
+                                                 net::Descriptor inherited = {});
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
     std::uint16_t port() const;
+    /// Another descriptor of the listening socket, for a successor. Error: Io.
+    Result<net::Descriptor> listening_socket() const;
+    /// The successor accepts from now on: accepts no more, and ends each connection with its next
+    /// answer.
+    void retire();
     void stop();
 
   private:

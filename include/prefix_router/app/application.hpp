@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 
+#include "prefix_router/app/listening_sockets.hpp"
 #include "prefix_router/base/error.hpp"
 #include "prefix_router/config/config.hpp"
+#include "prefix_router/proxy/server.hpp"
 
 namespace prefix_router::app {
 
@@ -16,8 +18,9 @@ class Application {
     /// Serves when it returns; backends need not be reachable. Errors: Io (a port in use),
     /// InvalidConfiguration (an access log that cannot be opened).
     /// `speed_up` is for benchmarks: the routing's time runs that many times faster than real time;
-    /// network timeouts do not.
-    static Result<std::unique_ptr<Application>> start(config::Config config, double speed_up = 1);
+    /// network timeouts do not. `inherited` sockets are served instead of binding.
+    static Result<std::unique_ptr<Application>> start(config::Config config, double speed_up = 1,
+                                                      ListeningSockets inherited = {});
     ~Application();
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;
@@ -25,9 +28,13 @@ class Application {
     std::uint16_t port() const;
     std::optional<std::uint16_t> admin_port() const;  ///< empty: admin is off
 
+    /// Copies of what it listens on, for another process. Error: Io.
+    Result<ListeningSockets> listening_sockets() const;
+
     /// Not ready, then no new connections, running answers finish; returns when they have or when
-    /// the grace period is over. stop() from another thread ends it early.
-    void drain();
+    /// the grace period is over. With a successor the admin listener is its, too, from now on.
+    /// stop() from another thread ends it early.
+    void drain(proxy::Successor successor = proxy::Successor::None);
     /// Ends at once. Idempotent.
     void stop();
 

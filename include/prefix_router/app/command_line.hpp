@@ -15,6 +15,7 @@ struct Serve {
     config::Config config;
     std::string config_path;  ///< "" for quick start
     double speed_up = 1;      ///< of the routing's time; 1 except in benchmarks
+    std::string take_over;    ///< the Unix socket at which routers replace each other; "" for none
 };
 
 /// `prefix-router replay ...`: the arguments after the word, for sim::replay_command.

@@ -86,6 +86,9 @@ class Stream {
     /// Closes with a reset, so that a peer cannot take the answer for complete.
     void reset();
     void close();
+    /// Leaves the worker and gives the descriptor to the caller. For a socket that others share:
+    /// closing it would not end what the worker's epoll watches, since that watches the socket.
+    int release();
 
   private:
     class State;

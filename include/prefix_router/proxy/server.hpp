@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "prefix_router/base/clock.hpp"
 #include "prefix_router/base/error.hpp"
 #include "prefix_router/config/config.hpp"
+#include "prefix_router/net/descriptor.hpp"
 #include "prefix_router/proxy/access_log.hpp"
 #include "prefix_router/proxy/metrics.hpp"
 #include "prefix_router/proxy/routing_desk.hpp"
@@ -16,13 +18,16 @@ class TraceWriter;
 
 namespace prefix_router::proxy {
 
+/// Whether another process accepts from the same listening sockets.
+enum class Successor : unsigned char { None, Accepts };
+
 /// The data plane: worker threads that accept, route and relay, and one control thread that probes
 /// and scrapes the backends. One owner calls start(), drain() and stop(); the rest is thread-safe.
 ///
 ///     Server server(config, {desk, metrics, access_log, trace, clock});
-///     auto port = server.start();      // error: Io, such as a port in use
+///     auto port = server.start({});    // error: Io, such as a port in use
 ///     ...                              // SIGTERM
-///     server.drain();                  // returns when all answers are complete or grace is over
+///     server.drain(Successor::None);   // returns when all answers are complete or grace is over
 ///     server.stop();                   // also by the destructor
 ///
 class Server {
@@ -42,13 +47,19 @@ class Server {
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// Binds and serves; returns the bound port. Backends need not be reachable yet.
-    Result<std::uint16_t> start();
+    /// Serves on `inherited` listening sockets, or binds where that is empty; returns the port.
+    /// There may be more sockets than threads and the other way about. Backends need not be
+    /// reachable yet.
+    Result<std::uint16_t> start(std::vector<net::Descriptor> inherited);
 
-    /// Not ready at once; accepts for timeouts.drain_settle more; then closes listeners and idle
-    /// connections, lets running answers finish (with `Connection: close`) and returns, at the
-    /// latest after timeouts.drain_grace. stop() from another thread ends it early.
-    void drain();
+    /// Descriptors of all listening sockets, for another process. Error: Io.
+    Result<std::vector<net::Descriptor>> listening_sockets() const;
+
+    /// Not ready at once; without a successor accepts for timeouts.drain_settle more and then all
+    /// that is queued; then closes listeners and idle connections, lets running answers finish
+    /// (with `Connection: close`) and returns, at the latest after timeouts.drain_grace. stop()
+    /// from another thread ends it early.
+    void drain(Successor successor);
     /// Ends everything now: open answers are cut, visibly. Idempotent.
     void stop();
 
