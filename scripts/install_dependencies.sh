@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(
     buildah ca-certificates ccache clang-format-19 cmake curl debootstrap dpkg-dev file g++ git
-    ninja-build python3 python3-jsonschema python3-venv python3-yaml systemd
+    ninja-build python3 python3-venv systemd
     libbenchmark-dev libcli11-dev libgmock-dev libgtest-dev liblzma-dev libspdlog-dev libssl-dev
     libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev valgrind zlib1g-dev
 )

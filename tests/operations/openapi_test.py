@@ -12,13 +12,13 @@ import unittest
 import urllib.error
 import urllib.request
 
-import jsonschema
-import yaml
-
 import fleet
 import schema_tools
 
 CACHE, ENGINE_SIM, ROUTER = sys.argv.pop(3), sys.argv.pop(2), sys.argv.pop(1)
+schema_tools.use(CACHE)
+import jsonschema  # of the venv
+import yaml
 
 
 def setUpModule():

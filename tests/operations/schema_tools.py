@@ -1,5 +1,9 @@
-"""Validators from PyPI that bring their schemas along, in a venv in the build folder."""
+"""Validators from PyPI that bring their schemas along, in a venv in the build folder.
+
+The venv's modules serve the tests themselves, too: which modules the machine's own Python has does not matter.
+"""
 import pathlib
+import site
 import subprocess
 import sys
 
@@ -7,12 +11,20 @@ REQUIREMENTS = pathlib.Path(__file__).with_name("requirements-schemas.txt")
 
 
 def installed(cache):
-    """The folder of the venv's programs; installs them when the requirements have changed."""
+    """The folder of the venv's programs; installs them when the requirements or Python have changed."""
     folder = pathlib.Path(cache)
-    stamp = folder / "requirements.txt"
-    if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
-        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    stamp = folder / "installed.txt"
+    wanted = f"{sys.version}\n{REQUIREMENTS.read_text()}"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder / "venv"], check=True)
         subprocess.run([folder / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", REQUIREMENTS],
                        check=True)
-        stamp.write_text(REQUIREMENTS.read_text())
+        stamp.write_text(wanted)
     return folder / "venv/bin"
+
+
+def use(cache):
+    """Makes yaml and jsonschema importable."""
+    installed(cache)
+    modules, = (pathlib.Path(cache) / "venv/lib").glob("python3*/site-packages")
+    site.addsitedir(str(modules))
