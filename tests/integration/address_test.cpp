@@ -26,13 +26,23 @@ class BackendAddress : public RouterTest {
     }
 };
 
+bool has_ipv6() {
+    return Socket::bind_to(SocketAddress::ipv6(0)).is_open();
+}
+
 TEST_F(BackendAddress, OfIpv6IsSentInBrackets) {
+    if (!has_ipv6()) {
+        GTEST_SKIP() << "this machine has no ::1";
+    }
     FakeBackend backend({}, FakeBackend::Reads::WholeRequests, FakeBackend::Where::Ipv6);
     const std::string host = "[::1]:" + std::to_string(backend.port());
     expect_served(backend, "http://" + host, host);
 }
 
 TEST_F(BackendAddress, MayLackTheScheme) {
+    if (!has_ipv6()) {
+        GTEST_SKIP() << "this machine has no ::1";
+    }
     FakeBackend backend({}, FakeBackend::Reads::WholeRequests, FakeBackend::Where::Ipv6);
     const std::string host = "[::1]:" + std::to_string(backend.port());
     expect_served(backend, host, host);
@@ -62,6 +72,9 @@ TEST_F(BackendAddress, OfANameIsTriedInEveryFamilyThatTheSystemKnowsItIn) {
     const auto known = net::BackendAddress::resolve("localhost", 1);
     ASSERT_FALSE(known.empty());
     for (const net::Endpoint& endpoint : known) {
+        if (endpoint.family() == AF_INET6 && !has_ipv6()) {
+            continue;  // the system's list of names knows more than the machine has
+        }
         const auto where =
             endpoint.family() == AF_INET6 ? FakeBackend::Where::Ipv6 : FakeBackend::Where::Ipv4;
         FakeBackend backend({}, FakeBackend::Reads::WholeRequests, where);

@@ -216,9 +216,9 @@ TEST_F(EngineSimTest, TakesAHalfClosedConnectionForAClientThatLeft) {
 
 TEST_F(EngineSimTest, FinishesNonStreamingRequestsOfDepartedClientsWhenTold) {
     options.habits.abort_non_streaming = false;
-    const std::uint16_t port = start();
+    const std::uint16_t port = start_slow();
     TestClient leaving(port);
-    leaving.request("/v1/chat/completions", chat(kLongText, 40));  // 1.5 engine seconds
+    leaving.request("/v1/chat/completions", chat(std::string(160'000, 'x'), 2));  // a second
     ASSERT_TRUE(wait_for_metric(port, "vllm:num_requests_running", 1));
     leaving.socket().close();
     EXPECT_TRUE(wait_for_metric(port, "vllm:num_requests_running", 0));
@@ -271,7 +271,7 @@ TEST_F(EngineSimTest, RefusesWith503AndWithoutRetryAfterWhenTheQueueIsFull) {
 }
 
 TEST_F(EngineSimTest, ClosesAnIdleConnection) {
-    options.habits.idle_close_seconds = 0.05;
+    options.habits.idle_close_seconds = 1;
     TestClient client(start());
     client.request("/health");
     EXPECT_EQ(client.read().status(), 200U);

@@ -123,6 +123,7 @@ TEST_F(Health, AStoppedBackendIsTriedAFewTimesAndThenOnlyProbed) {
     FakeBackend gone;
     FakeBackend good;
     config.health.ejection = std::chrono::hours(1);
+    config.health.failures = 1000;  // requests find out, not probes
     start({gone.url(), good.url()});
     gone.refuse();
     for (int i = 0; i < 40; ++i) {

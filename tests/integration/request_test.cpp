@@ -1,6 +1,7 @@
 // Requests reach the backend as the client meant them, and in their order.
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "integration/support/router_test.hpp"
 
@@ -217,43 +218,41 @@ struct Refused {
     unsigned status;
 };
 
+std::vector<Refused> refusals() {
+    const std::string long_name(70'000, 'a');
+    const std::string surplus(4 << 20, 'x');
+    return {
+        Refused{"garbage", "nonsense\r\n\r\n" + surplus, 400},
+        Refused{"TLS", "\x16\x03\x01" + surplus, 400},
+        Refused{"no host", "GET / HTTP/1.1\r\n\r\n" + surplus, 400},
+        Refused{"two lengths",
+                "POST / HTTP/1.1\r\nHost: r\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n" +
+                    surplus,
+                400},
+        Refused{"broken chunk",
+                "POST / HTTP/1.1\r\nHost: r\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + surplus,
+                400},
+        Refused{"large body",
+                "POST / HTTP/1.1\r\nHost: r\r\nContent-Length: 4194304\r\n\r\n" + surplus, 413},
+        Refused{
+            "large chunked body",
+            "POST / HTTP/1.1\r\nHost: r\r\nTransfer-Encoding: chunked\r\n\r\n400000\r\n" + surplus,
+            413},
+        Refused{"long target", "GET /" + long_name + " HTTP/1.1\r\nHost: r\r\n\r\n" + surplus, 414},
+        Refused{"expectation",
+                "POST / HTTP/1.1\r\nHost: r\r\nExpect: more\r\nContent-Length: 4194304\r\n\r\n" +
+                    surplus,
+                417},
+        Refused{"large head", "GET / HTTP/1.1\r\nHost: r\r\nA: " + long_name + surplus, 431},
+        Refused{"coding", "POST / HTTP/1.1\r\nHost: r\r\nTransfer-Encoding: gzip\r\n\r\n" + surplus,
+                501},
+    };
+}
+
 TEST_F(ClientRequest, IsRefusedReadablyWhileTheClientStillSends) {
     config.limits.body_bytes = 1000;
     start({backend.url()});
-    const std::string long_name(70'000, 'a');
-    const std::string surplus(4 << 20, 'x');
-    for (const Refused& refused : {
-             Refused{"garbage", "nonsense\r\n\r\n" + surplus, 400},
-             Refused{"TLS", "\x16\x03\x01" + surplus, 400},
-             Refused{"no host", "GET / HTTP/1.1\r\n\r\n" + surplus, 400},
-             Refused{
-                 "two lengths",
-                 "POST / HTTP/1.1\r\nHost: r\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n" +
-                     surplus,
-                 400},
-             Refused{
-                 "broken chunk",
-                 "POST / HTTP/1.1\r\nHost: r\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + surplus,
-                 400},
-             Refused{"large body",
-                     "POST / HTTP/1.1\r\nHost: r\r\nContent-Length: 4194304\r\n\r\n" + surplus,
-                     413},
-             Refused{"large chunked body",
-                     "POST / HTTP/1.1\r\nHost: r\r\nTransfer-Encoding: chunked\r\n\r\n400000\r\n" +
-                         surplus,
-                     413},
-             Refused{"long target", "GET /" + long_name + " HTTP/1.1\r\nHost: r\r\n\r\n" + surplus,
-                     414},
-             Refused{
-                 "expectation",
-                 "POST / HTTP/1.1\r\nHost: r\r\nExpect: more\r\nContent-Length: 4194304\r\n\r\n" +
-                     surplus,
-                 417},
-             Refused{"large head", "GET / HTTP/1.1\r\nHost: r\r\nA: " + long_name + surplus, 431},
-             Refused{"coding",
-                     "POST / HTTP/1.1\r\nHost: r\r\nTransfer-Encoding: gzip\r\n\r\n" + surplus,
-                     501},
-         }) {
+    for (const Refused& refused : refusals()) {
         TestClient client(port());
         EXPECT_TRUE(client.send(refused.bytes)) << refused.name;
         const Answer answer = client.read();
@@ -267,7 +266,7 @@ TEST_F(ClientRequest, IsRefusedReadablyWhileTheClientStillSends) {
 }
 
 TEST_F(ClientRequest, MayTakeALongTimeBetweenTwoOfThem) {
-    config.timeouts.client_idle = std::chrono::milliseconds(300);
+    config.timeouts.client_idle = std::chrono::milliseconds(1000);
     start({backend.url()});
     TestClient client(port());
     ASSERT_TRUE(client.request("/x"));

@@ -144,6 +144,7 @@ TEST_F(Streamed, TheTailIsNotLostWhenTheBackendClosesTheMomentItIsDone) {
         const Answer answer = client.read();
         ASSERT_TRUE(answer.is_complete) << i;
         ASSERT_EQ(answer.body.size(), event.size() + 14) << i;
+            ASSERT_TRUE(wait_for_metric("requests_in_flight", 0));
     }
 }
 

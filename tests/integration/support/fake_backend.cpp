@@ -73,6 +73,13 @@ FakeBackend::FakeBackend(Script script, Reads reads, Where where)
     if (!script_) {
         script_ = [](BackendLine& line, const BackendRequest&) { line.answer("ok"); };
     }
+    if (where != Where::UnixPath) {
+        spare_ = Socket::bind_to(address_);
+    }
+    begin_accepting();
+}
+
+void FakeBackend::begin_accepting() {
     ::listen(listener_.descriptor(), 128);
     acceptor_ = std::thread([this] { accept_all(); });
 }
@@ -128,9 +135,19 @@ void FakeBackend::stop_accepting() {
 void FakeBackend::refuse() {
     stop_accepting();
     listener_.shut_down();
+    const std::lock_guard lock(mutex_);
     for (Connection& connection : connections_) {
         connection.socket.shut_down();
     }
+}
+
+void FakeBackend::come_back() {
+    listener_ = std::move(spare_);
+    {
+        const std::lock_guard lock(mutex_);
+        accepts_ = true;
+    }
+    begin_accepting();
 }
 
 void FakeBackend::turn_deaf() {
@@ -157,7 +174,7 @@ void FakeBackend::accept_all() {
 
 void FakeBackend::serve(Socket& socket) {
     MessageReader reader(socket);
-    BackendLine line(socket);
+    BackendLine line(socket, mutex_);
     bool is_counted = false;
     std::size_t connection = 0;
     for (std::size_t number = 0; socket.is_open();) {
@@ -203,6 +220,7 @@ bool FakeBackend::answer_probe(BackendLine& line, const BackendRequest& request)
         const std::lock_guard lock(mutex_);
         Probe& probe = probes_[std::string(*path)];
         ++probe.count;
+        probed_.emplace_back(*path);
         answer = probe;
         changed_.notify_all();
     }
@@ -213,6 +231,11 @@ void FakeBackend::record(const BackendRequest& request) {
     const std::lock_guard lock(mutex_);
     requests_.push_back(request);
     changed_.notify_all();
+}
+
+std::vector<std::string> FakeBackend::probed() const {
+    const std::lock_guard lock(mutex_);
+    return probed_;
 }
 
 std::vector<BackendRequest> FakeBackend::requests() const {

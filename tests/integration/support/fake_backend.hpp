@@ -28,7 +28,7 @@ struct BackendRequest : Message {
 /// The backend's end of one connection, for a script. Each call returns when it is done.
 class BackendLine {
   public:
-    explicit BackendLine(Socket& socket) : socket_(socket) {}
+    BackendLine(Socket& socket, std::mutex& closing) : socket_(socket), closing_(closing) {}
 
     bool send(std::string_view bytes) { return socket_.send(bytes); }
     /// A whole answer with a Content-Length.
@@ -43,12 +43,16 @@ class BackendLine {
         return socket_.receive(out, patience);
     }
     void end() { socket_.end_sending(); }
-    void reset() { socket_.reset(); }
+    void reset() {
+        const std::lock_guard lock(closing_);
+        socket_.reset();
+    }
     /// Waits until the router is gone from this connection; false when it stays.
     bool wait_until_left();
 
   private:
     Socket& socket_;
+    std::mutex& closing_;  // others end the socket too
 };
 
 /// A scripted inference server: real sockets, one blocking thread per connection. The script is
@@ -82,6 +86,9 @@ class FakeBackend {
     /// True once `path` was probed `count` times.
     bool wait_for_probes(const std::string& path, std::size_t count) const;
 
+    /// The paths of all probes and scrapes so far, in the order in which they came.
+    std::vector<std::string> probed() const;
+
     /// Those that the script was called for, so far.
     std::vector<BackendRequest> requests() const;
     /// True once `count` have come.
@@ -89,6 +96,8 @@ class FakeBackend {
 
     /// Ends every connection; from now on connecting is refused.
     void refuse();
+    /// Listens at the same address again. After refuse(), once, not on a Unix path.
+    void come_back();
     /// From now on connecting neither succeeds nor fails: the backlog is full.
     void turn_deaf();
 
@@ -98,6 +107,7 @@ class FakeBackend {
         std::thread thread;
     };
 
+    void begin_accepting();
     void accept_all();
     void serve(Socket& socket);
     bool answer_probe(BackendLine& line, const BackendRequest& request);
@@ -108,6 +118,7 @@ class FakeBackend {
     Reads reads_;
     Socket listener_;
     SocketAddress address_;
+    Socket spare_;  // holds the port, to come back to
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::vector<BackendRequest> requests_;
@@ -117,6 +128,7 @@ class FakeBackend {
         std::size_t count = 0;
     };
     std::map<std::string, Probe, std::less<>> probes_;
+    std::vector<std::string> probed_;
     std::size_t next_connection_ = 0;
     bool accepts_ = true;
     std::vector<Socket> fillers_;  // of the backlog

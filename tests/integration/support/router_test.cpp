@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <utility>
 
 #include "prefix_router/base/clock.hpp"
@@ -65,14 +66,19 @@ double RouterTest::metric(std::string_view name, std::string_view label) const {
     const Answer answer = admin("/metrics");
     const std::string full = "prefix_router_" + std::string(name);
     double sum = 0;
+    bool is_there = false;
     for (std::size_t at = 0; at < answer.body.size();) {
         const std::size_t end = std::min(answer.body.find('\n', at), answer.body.size());
         const std::string line = answer.body.substr(at, end - at);
         const std::size_t name_end = line.find_first_of("{ ");
         if (line.substr(0, name_end) == full && line.find(label) != std::string::npos) {
+            is_there = true;
             sum += std::stod(line.substr(line.rfind(' ') + 1));
         }
         at = end + 1;
+    }
+    if (!is_there) {
+        throw std::runtime_error("no sample of " + full + " with '" + std::string(label) + "'");
     }
     return sum;
 }

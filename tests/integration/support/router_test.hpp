@@ -45,6 +45,7 @@ class RouterTest : public ::testing::Test {
     std::uint16_t port() const { return router_->port(); }
 
     /// Sum of the samples of a metric, `name` without the prefix; those whose labels hold `label`.
+    /// Throws when there are none.
     double metric(std::string_view name, std::string_view label = {}) const;
     /// The admin listener's answer to a GET.
     Answer admin(std::string_view path) const;

@@ -44,6 +44,8 @@ Socket Socket::begin_connecting_to(const SocketAddress& address) {
 
 Socket Socket::bind_to(const SocketAddress& address) {
     Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int yes = 1;
+    ::setsockopt(socket.descriptor_, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes));
     if (::bind(socket.descriptor_, address.raw(), address.size) != 0) {
         socket.close();
     }

@@ -36,7 +36,8 @@ class Socket {
     static Socket connect_to(std::uint16_t port) { return connect_to(SocketAddress::ipv4(port)); }
     /// Does not wait for the outcome.
     static Socket begin_connecting_to(const SocketAddress& address);
-    /// Not listening: connecting there is refused. Port 0 takes a free one.
+    /// Not listening: connecting there is refused. Port 0 takes a free one; another socket of the
+    /// test may be bound to it as well, and holds it when this one goes.
     static Socket bind_to(const SocketAddress& address);
 
     bool is_open() const { return descriptor_ >= 0; }
