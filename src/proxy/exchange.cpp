@@ -69,7 +69,6 @@ void Exchange::recycle() {
     body_ = net::Buffer();
     body_size_ = 0;
     memory_.release();
-    is_continue_sent_ = false;
     dialect_ = prompt::Dialect::None;
     answer_extends_key_ = false;
     number_ = 0;
@@ -88,6 +87,7 @@ void Exchange::recycle() {
     answer_rest_ = {};
     decision_text_.clear();
     refusal_.reset();
+    hidden_failure_.reset();
     answer_chunks_.reset();
     answer_left_ = 0;
     answer_reader_.reset();

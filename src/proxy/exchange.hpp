@@ -75,8 +75,6 @@ class Exchange final : public TicketOwner {
     bool retry_elsewhere();
     void keep_refusal();
     void fall_back_to_refusal();
-    bool is_our_own_end() const;
-    bool has_client_left() const;
     void name_failure();
     void fail_unplaced();
 
@@ -118,7 +116,6 @@ class Exchange final : public TicketOwner {
     void settle_ticket();
     void record_trace(const prompt::Usage& usage);
     routing::Outcome::Kind outcome_kind(bool has_error_event) const;
-    bool is_backends_fault() const;
     Verdict verdict(bool has_error_event) const;
     void count(unsigned status);
     void log(unsigned status);
@@ -145,7 +142,6 @@ class Exchange final : public TicketOwner {
     net::Buffer body_;
     std::size_t body_size_ = 0;
     net::MemoryShare memory_;
-    bool is_continue_sent_ = false;
     prompt::Dialect dialect_ = prompt::Dialect::None;
     bool answer_extends_key_ = false;
     std::uint64_t number_ = 0;
@@ -177,6 +173,7 @@ class Exchange final : public TicketOwner {
         std::string rest;
     };
     std::optional<Refusal> refusal_;
+    std::optional<Error> hidden_failure_;  // of the ticket's backend, behind such a refusal
 
     // The relay.
     http::ChunkFollower answer_chunks_;

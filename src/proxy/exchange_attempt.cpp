@@ -79,7 +79,7 @@ net::Task<void> Exchange::connect() {
             connection_->address_generation = generation;
             co_return;
         }
-        if (is_our_own_end()) {
+        if (is_our_own_end(failure_->kind())) {
             co_return;
         }
     }

@@ -89,7 +89,7 @@ net::Task<void> Exchange::dispatch() {
         }
         failure_.reset();
     }
-    if (failure_ && !is_our_own_end()) {
+    if (failure_ && !is_our_own_end(failure_->kind())) {
         name_failure();
     }
     if (!failure_) {
@@ -124,6 +124,7 @@ bool Exchange::retry_elsewhere() {
                             is_refusal ? Verdict::None : Verdict::Bad);
     if (next.decision.action != Action::Send) {
         return false;
+        services.retry_budget.give_back();
     }
     BackendMetrics& left = *placement_.backend->metrics;
     if (is_refusal) {
@@ -164,7 +165,11 @@ void Exchange::keep_refusal() {
 }
 
 void Exchange::fall_back_to_refusal() {
-    failure_.reset();
+/// It is counted already; the failure behind it is counted here and judged at the end.
+    if (is_backends_fault(failure_->kind())) {
+        placement_.backend->metrics->failures.Increment();
+    }
+    hidden_failure_ = std::exchange(failure_, std::nullopt);
     connection_ = std::move(refusal_->connection);
     connection_->lend_to(&client_->parker);
     answer_ = std::move(refusal_->head);
@@ -172,16 +177,6 @@ void Exchange::fall_back_to_refusal() {
     placement_.backend = connection_->backend;
     outgoing_.clear();         // of the other backend's attempt
     is_request_sent_ = false;  // of no matter any more, but the connection is not used again
-}
-
-/// The client left or the server stops: no backend's doing, and no answer is wanted.
-bool Exchange::is_our_own_end() const {
-    return has_client_left() || failure_->kind() == ErrorKind::Draining;
-}
-
-bool Exchange::has_client_left() const {
-    return failure_->kind() == ErrorKind::ClientGone ||
-           failure_->kind() == ErrorKind::ClientStalled;
 }
 
 void Exchange::fail_unplaced() {

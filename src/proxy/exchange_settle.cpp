@@ -17,8 +17,6 @@ namespace prefix_router::proxy {
 namespace {
 
 constexpr unsigned kClientLeftStatus = 499;
-constexpr unsigned kTooManyRequests = 429;
-constexpr unsigned kServiceUnavailable = 503;
 
 }  // namespace
 
@@ -26,7 +24,7 @@ using routing::Outcome;
 
 /// The router's own answer to a request that failed before any answer byte was passed on.
 net::Task<void> Exchange::answer_error() {
-    if (is_our_own_end()) {
+    if (is_our_own_end(failure_->kind())) {
         co_return;
     }
     connection_.reset();
@@ -51,10 +49,12 @@ net::Task<void> Exchange::answer_error() {
 void Exchange::settle() {
     if (ticket_) {
         settle_ticket();
-        context_.services.metrics.in_flight.Decrement();
     }
     count(status());
     log(status());
+    if (ticket_) {
+        context_.services.metrics.in_flight.Decrement();
+    }
     give_back_connection();
     refusal_.reset();
 }
@@ -120,9 +120,13 @@ void Exchange::record_trace(const prompt::Usage& usage) {
 }
 
 Outcome::Kind Exchange::outcome_kind(bool has_error_event) const {
+    if (hidden_failure_) {
+        return Outcome::Kind::Failed;
+    }
     if (failure_) {
         // An engine keeps what it has computed for a request that is cancelled.
-        const bool is_cancelled = is_our_own_end() || failure_->kind() == ErrorKind::TotalTimeout;
+        const ErrorKind kind = failure_->kind();
+        const bool is_cancelled = is_our_own_end(kind) || kind == ErrorKind::TotalTimeout;
         return is_cancelled && is_request_sent_ ? Outcome::Kind::ClientLeft : Outcome::Kind::Failed;
     }
     if (has_error_event) {
@@ -132,31 +136,22 @@ Outcome::Kind Exchange::outcome_kind(bool has_error_event) const {
     if (status < 400) {
         return Outcome::Kind::Success;
     }
-    return status < 500 || status == kServiceUnavailable ? Outcome::Kind::Refused
-                                                         : Outcome::Kind::Failed;
-}
-
-/// Once a backend was chosen: whether it failed, and not the client, the router, or the time that
-/// the configuration gives a request.
-bool Exchange::is_backends_fault() const {
-    const ErrorKind kind = failure_->kind();
-    return !is_our_own_end() && kind != ErrorKind::OutOfDescriptors &&
-           kind != ErrorKind::TotalTimeout && kind != ErrorKind::Overloaded;
+    return status < 500 || is_refusal(status) ? Outcome::Kind::Refused : Outcome::Kind::Failed;
 }
 
 Verdict Exchange::verdict(bool has_error_event) const {
-    if (failure_) {
-        return is_backends_fault() ? Verdict::Bad : Verdict::None;
+    if (const auto& failure = hidden_failure_ ? hidden_failure_ : failure_) {
+        return is_backends_fault(failure->kind()) ? Verdict::Bad : Verdict::None;
     }
     if (has_error_event) {
         return Verdict::Bad;
     }
-    const bool says_nothing = answer_.status() >= 500 || answer_.status() == kTooManyRequests;
+    const bool says_nothing = answer_.status() >= 500 || is_refusal(answer_.status());
     return says_nothing ? Verdict::None : Verdict::Good;
 }
 
 unsigned Exchange::status() const {
-    if (failure_ && has_client_left()) {
+    if (failure_ && has_client_left(failure_->kind())) {
         return kClientLeftStatus;
     }
     if (failure_ && stage_ != Stage::Relaying) {
@@ -171,12 +166,12 @@ void Exchange::count(unsigned status) {
     metrics.duration_seconds.Observe(to_seconds(now() - started_));
     if (failure_) {
         metrics.errors(failure_->kind()).Increment();
-        if (has_client_left()) {
+        if (has_client_left(failure_->kind())) {
             metrics.client_aborts.Increment();
-        } else if (placement_.backend && is_backends_fault()) {
+        } else if (placement_.backend && is_backends_fault(failure_->kind())) {
             placement_.backend->metrics->failures.Increment();
         }
-    } else if (status == kTooManyRequests || status == kServiceUnavailable) {
+    } else if (!hidden_failure_ && is_refusal(status)) {
         placement_.backend->metrics->refusals.Increment();
     }
     if (first_token_) {
@@ -242,7 +237,7 @@ Ending Exchange::ending() const {
         // Bytes that nobody reads would turn the close into a reset.
         return client_->received.empty() && !answer_.is_switch() ? Ending::Close : Ending::Linger;
     }
-    if (is_our_own_end()) {
+    if (is_our_own_end(failure_->kind())) {
         return failure_->kind() == ErrorKind::ClientGone ? Ending::Close : Ending::Reset;
     }
     if (http::ends_connection(failure_->kind())) {

@@ -12,11 +12,26 @@ constexpr unsigned kKillsAllowed = 1;
 
 }  // namespace
 
+bool has_client_left(ErrorKind kind) {
+    return kind == ErrorKind::ClientGone || kind == ErrorKind::ClientStalled;
+}
+
+bool is_our_own_end(ErrorKind kind) {
+    return has_client_left(kind) || kind == ErrorKind::Draining;
+}
+
+bool is_backends_fault(ErrorKind kind) {
+    return !is_our_own_end(kind) && kind != ErrorKind::OutOfDescriptors &&
+           kind != ErrorKind::TotalTimeout && kind != ErrorKind::Overloaded;
+}
+
+bool is_refusal(unsigned status) {
+    return status == kTooManyRequests || status == kServiceUnavailable;
+}
+
 RetryAction retry_action(const AttemptFacts& facts) {
     if (!facts.failure) {
-        const bool is_refusal =
-            facts.status == kTooManyRequests || facts.status == kServiceUnavailable;
-        return is_refusal ? RetryAction::NextBackend : RetryAction::Relay;
+        return is_refusal(facts.status) ? RetryAction::NextBackend : RetryAction::Relay;
     }
     switch (*facts.failure) {
         case ErrorKind::ConnectRefused:
@@ -53,6 +68,10 @@ bool RetryBudget::try_take() {
         }
     } while (!tokens_.compare_exchange_weak(tokens, tokens - kUnit, std::memory_order_relaxed));
     return true;
+}
+
+void RetryBudget::give_back() {
+    tokens_.fetch_add(kUnit, std::memory_order_relaxed);
 }
 
 }  // namespace prefix_router::proxy

@@ -18,12 +18,23 @@ struct AttemptFacts {
     unsigned killed_connections = 0;  ///< connections that ended on this request, this one included
 };
 
+/// The client closed its connection, or reads no more.
+bool has_client_left(ErrorKind kind);
+/// The client left or the router stops: no backend's doing, and no answer is wanted.
+bool is_our_own_end(ErrorKind kind);
+/// Of a request that was sent: its backend failed, and not the client, the router, or the time that
+/// the configuration gives a request.
+bool is_backends_fault(ErrorKind kind);
+
 enum class RetryAction : std::uint8_t {
     Relay,            ///< pass the answer on
     FreshConnection,  ///< the same backend, over a new connection
     NextBackend,      ///< the next candidate, if the budget allows
     GiveUp,           ///< tell the client
 };
+
+/// 429 and 503: the backend is fine and wants nothing more now.
+bool is_refusal(unsigned status);
 
 /// The one place that decides on retries (never called once an answer byte was relayed).
 RetryAction retry_action(const AttemptFacts& facts);
@@ -36,6 +47,7 @@ class RetryBudget {
     explicit RetryBudget(double share);
     void request_came();
     bool try_take();
+    void give_back();  ///< what was taken for a retry that found no backend
 
   private:
     static constexpr std::int64_t kUnit = 1000;

@@ -221,6 +221,34 @@ TEST_F(BackendFailure, ARefusalStandsWhenTheNextBackendIsUnreachable) {
         EXPECT_EQ(answer.field("retry-after-ms"), "1500");
         EXPECT_EQ(answer.body, "full");
     }
+    ASSERT_TRUE(wait_for_metric("requests_in_flight", 0));
+    EXPECT_EQ(metric("backend_refusals_total"), 2) << "each refusal counts once";
+    EXPECT_EQ(metric("backend_failures_total"), 2) << "and so does each failed dial behind one";
+}
+
+TEST_F(BackendFailure, CostsTheBudgetOnlyRetriesThatAreMade) {
+    config.health.passive_failures = 1000;
+    FakeBackend gone;
+    FakeBackend fine;
+    for (const FakeBackend* backend : {&gone, &fine}) {
+        config.backends.push_back(*config::backend_from_url(backend->url()));
+        config.backends.back().models = {"shared"};
+    }
+    config.backends.front().models.emplace_back("own");
+    start({});
+    gone.refuse();
+    TestClient client(port());
+    const auto ask = [&client](const std::string& model) {
+        EXPECT_TRUE(client.request("/v1/chat/completions", R"({"model": ")" + model + R"("})"));
+        return client.read().status();
+    };
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(ask("own"), 503U) << "there is nobody to try it on";
+    }
+    EXPECT_EQ(metric("retries_over_budget_total"), 0);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(ask("shared"), 200U);
+    }
 }
 
 TEST_F(BackendFailure, ClientErrorsBelongToTheClient) {

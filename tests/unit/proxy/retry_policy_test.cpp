@@ -106,6 +106,14 @@ TEST(RetryBudget, DoesNotSaveUpBeyondItsBurst) {
     EXPECT_LE(taken, 51);
 }
 
+TEST(RetryBudget, TakesBackWhatWasNotUsed) {
+    RetryBudget budget(0.2);
+    for (int i = 0; i < 1000; ++i) {
+        ASSERT_TRUE(budget.try_take());
+        budget.give_back();
+    }
+}
+
 TEST(RetryBudget, OfZeroAllowsNothing) {
     RetryBudget budget(0);
     budget.request_came();
