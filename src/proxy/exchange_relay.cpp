@@ -8,6 +8,11 @@
 #include "proxy/worker_context.hpp"
 
 namespace prefix_router::proxy {
+namespace {
+
+constexpr unsigned kLeastError = 400;
+
+}  // namespace
 
 net::Task<void> Exchange::relay() {
     begin_relay();
@@ -154,7 +159,8 @@ void Exchange::end_at_close(net::IoStatus status) {
 }
 
 void Exchange::show_payload(std::string_view payload) {
-    if (!payload.empty() && answer_reader_->feed(payload) && !first_token_) {
+    const bool is_error = answer_.status() >= kLeastError;
+    if (!payload.empty() && answer_reader_->feed(payload) && !first_token_ && !is_error) {
         first_token_ = now() - body_read_at_;
         context_.services.desk.first_byte(*ticket_);
     }

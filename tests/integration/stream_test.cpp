@@ -108,6 +108,24 @@ TEST_F(Streamed, RequestsGetErrorsAsTheBackendGivesThem) {
     }
 }
 
+TEST_F(Streamed, ErrorsAreNoFirstTokensAndTeachNoCapacity) {
+    FakeBackend backend([](BackendLine& line, const BackendRequest&) {
+        line.answer(R"({"error": {"message": "the prompt is too long"}})", "400 Bad Request",
+                    "Content-Type: application/json\r\n");
+    });
+    start({backend.url()});
+    const double believed = metric("backend_capacity_tokens");
+    const auto bytes = static_cast<std::size_t>(8 * believed);  // twice as many tokens, about
+    TestClient client(port());
+    ASSERT_TRUE(client.request("/v1/chat/completions",
+                               R"({"model": "m", "messages": [{"role": "user", "content": ")" +
+                                   std::string(bytes, 'x') + R"("}]})"));
+    EXPECT_EQ(client.read().status(), 400U);
+    ASSERT_TRUE(wait_for_metric("requests_in_flight", 0));
+    EXPECT_EQ(metric("time_to_first_token_seconds_count"), 0);
+    EXPECT_EQ(metric("backend_capacity_tokens"), believed);
+}
+
 TEST_F(Streamed, CompressedAnswersPassUnread) {
     const std::string packed("\x1f\x8b\x08\0\0\0\0\0{\"error\": \xff", 19);
     for (const std::string_view status : {"200 OK", "400 Bad Request"}) {
