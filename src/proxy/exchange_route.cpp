@@ -17,6 +17,7 @@ using routing::Action;
 using routing::Outcome;
 
 net::Task<void> Exchange::route() {
+    client_->disarm();  // what is held has no deadline but the whole request's
     client_->arm_total(context_.services.config.timeouts.total);
     dialect_ = prompt::dialect_of(head_.method(), head_.path());
     if (dialect_ == prompt::Dialect::None && is_server_control(head_.path())) {
@@ -123,8 +124,8 @@ bool Exchange::retry_elsewhere() {
         services.desk.retry(*ticket_, is_refusal ? Outcome::Kind::Refused : Outcome::Kind::Failed,
                             is_refusal ? Verdict::None : Verdict::Bad);
     if (next.decision.action != Action::Send) {
-        return false;
         services.retry_budget.give_back();
+        return false;
     }
     BackendMetrics& left = *placement_.backend->metrics;
     if (is_refusal) {
@@ -164,8 +165,8 @@ void Exchange::keep_refusal() {
     refusal_->rest = answer_rest_;
 }
 
-void Exchange::fall_back_to_refusal() {
 /// It is counted already; the failure behind it is counted here and judged at the end.
+void Exchange::fall_back_to_refusal() {
     if (is_backends_fault(failure_->kind())) {
         placement_.backend->metrics->failures.Increment();
     }

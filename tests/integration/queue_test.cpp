@@ -62,6 +62,22 @@ TEST_F(HeldRequest, LeavesWithItsClient) {
     EXPECT_EQ(backend.requests().size(), 1U);
 }
 
+TEST_F(HeldRequest, IsNotEndedByTheTimeoutOfTheIdleConnectionBeforeIt) {
+    config.timeouts.client_idle = std::chrono::milliseconds(1000);
+    start({backend.url()});
+    TestClient first(port());
+    ASSERT_TRUE(ask(first, "long", 4 << 20));
+    ASSERT_TRUE(backend.wait_for_requests(1));
+    TestClient second(port());
+    ASSERT_TRUE(ask(second, "next", 1000));  // head and body in one read
+    ASSERT_TRUE(wait_for_metric("requests_held", 1));
+    std::string nothing;
+    EXPECT_EQ(second.socket().receive(nothing, std::chrono::milliseconds(2000)), ReadEnd::TimedOut);
+    finish.open();
+    EXPECT_EQ(first.read().status(), 200U);
+    EXPECT_EQ(second.read().status(), 200U);
+}
+
 TEST_F(HeldRequest, IsCutByAStop) {
     is_published_to_the_end = false;
     start({backend.url()});
