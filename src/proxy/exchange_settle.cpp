@@ -229,13 +229,9 @@ Ending Exchange::ending() const {
         if (failure_) {
             // What a stalled client has not taken would stay in the kernel for long.
             const bool is_stalled = failure_->kind() == ErrorKind::ClientStalled;
-            return shows_truncation() && !is_stalled ? Ending::Close : Ending::Reset;
+            return shows_truncation() && !is_stalled ? Ending::Linger : Ending::Reset;
         }
-        if (answer_.client_keeps_alive()) {
-            return Ending::KeepAlive;
-        }
-        // Bytes that nobody reads would turn the close into a reset.
-        return client_->received.empty() && !answer_.is_switch() ? Ending::Close : Ending::Linger;
+        return answer_.client_keeps_alive() ? Ending::KeepAlive : Ending::Linger;
     }
     if (is_our_own_end(failure_->kind())) {
         return failure_->kind() == ErrorKind::ClientGone ? Ending::Close : Ending::Reset;

@@ -144,6 +144,7 @@ TEST_F(Streamed, CompressedAnswersPassUnread) {
             EXPECT_EQ(answer.body, packed);
             EXPECT_EQ(answer.field("Content-Encoding"), "gzip");
             EXPECT_EQ(backend.requests().at(0).field("Accept-Encoding"), "gzip, br, zstd");
+            ASSERT_TRUE(wait_for_metric("requests_in_flight", 0));
             EXPECT_EQ(metric("error_events_total"), 0);
         }
     }
@@ -162,8 +163,28 @@ TEST_F(Streamed, TheTailIsNotLostWhenTheBackendClosesTheMomentItIsDone) {
         const Answer answer = client.read();
         ASSERT_TRUE(answer.is_complete) << i;
         ASSERT_EQ(answer.body.size(), event.size() + 14) << i;
-            ASSERT_TRUE(wait_for_metric("requests_in_flight", 0));
     }
+}
+
+TEST_F(Streamed, TheTailIsNotLostWhenTheClientHasSentMoreThanIsRead) {
+    const std::string body(400'000, 'x');  // fits into the kernel's buffers
+    Gate sent_more;
+    FakeBackend backend([&](BackendLine& line, const BackendRequest&) {
+        line.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n");
+        EXPECT_TRUE(sent_more.wait());
+        line.send(body);
+    });
+    start({backend.url()});
+    TestClient client(port());
+    ASSERT_TRUE(client.request("/x", "hello", "Connection: close\r\n"));
+    ASSERT_TRUE(client.read_until("\r\n\r\n"));
+    ASSERT_TRUE(client.send("\r\n"));  // some clients end their requests so
+    ASSERT_TRUE(wait_for_metric("connections", 1));
+    sent_more.open();
+    ASSERT_TRUE(wait_for_metric("connections", 0)) << "until the router has closed";
+    const Answer answer = client.read();
+    EXPECT_TRUE(answer.is_complete);
+    EXPECT_EQ(answer.body.size(), body.size());
 }
 
 TEST_F(Streamed, HintsForRetriesPassUnchanged) {
