@@ -104,13 +104,14 @@ net::Task<void> ClientConnection::linger() {
     stream.shutdown_send();
     received.clear();
     arm(kLingerTime, ErrorKind::RequestHeaderTimeout);
+    unsigned reads = 0;
     for (std::size_t seen = 0; seen < kLingerBytes;) {
         const net::IoResult got = stream.read_some(context_.worker.scratch());
         seen += got.bytes;
-        if (got.status == net::IoStatus::Done) {
+        if (got.status == net::IoStatus::Done && ++reads % kReadsInARow != 0) {
             continue;
         }
-        if (got.status != net::IoStatus::WouldBlock) {
+        if (got.status == net::IoStatus::Ended || got.status == net::IoStatus::Failed) {
             break;
         }
         stream.watch_read();

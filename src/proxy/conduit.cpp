@@ -3,13 +3,9 @@
 #include <cstring>
 #include <utility>
 
+#include "proxy/events.hpp"
+
 namespace prefix_router::proxy {
-namespace {
-
-// One call moves at most this many reads: a fast pair must not hold up the worker's others.
-constexpr int kRounds = 16;
-
-}  // namespace
 
 void Conduit::push(std::string_view bytes) {
     left_.add(bytes);
@@ -17,7 +13,7 @@ void Conduit::push(std::string_view bytes) {
 }
 
 void Conduit::pump() {
-    for (int round = 0; round < kRounds && state_ == State::Open; ++round) {
+    for (unsigned round = 0; round < kReadsInARow && state_ == State::Open; ++round) {
         if (!flush()) {
             return;
         }

@@ -24,4 +24,8 @@ inline constexpr net::Events kTunnelEvents =
 /// Ends any wait of a request, in every phase.
 inline constexpr net::Events kInterrupts = kExpired | kClientGone | kStopped;
 
+/// A fast pair must not hold up the worker's other connections: after so many reads that all gave
+/// something, a loop waits for the next event.
+inline constexpr unsigned kReadsInARow = 16;
+
 }  // namespace prefix_router::proxy

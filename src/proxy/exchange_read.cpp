@@ -146,6 +146,7 @@ net::Task<void> Exchange::read_body() {
     }
     client_->arm(context_.services.config.timeouts.request_body, ErrorKind::RequestBodyTimeout);
     std::size_t progress = body_size_;
+    unsigned reads = 0;
     while (!failure_ && !has_whole_body()) {
         if (!reserve_body_memory(client_->received.size())) {
             client_->disarm();  // it is not the client that is slow
@@ -156,7 +157,7 @@ net::Task<void> Exchange::read_body() {
         }
         if (!client_->received.empty()) {
             accept_body(client_->received);
-        } else if (!receive_body()) {
+        } else if (++reads % kReadsInARow == 0 || !receive_body()) {
             client_->stream.watch_read();
             const net::Events events = co_await client_->parker.park(kClientReadable | kInterrupts);
             if (is_interrupted(events)) {

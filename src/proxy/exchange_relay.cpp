@@ -21,6 +21,7 @@ net::Task<void> Exchange::relay() {
         co_return;
     }
     const auto silence = context_.services.config.timeouts.idle;
+    unsigned reads = 0;
     while (true) {
         if (!flush_now()) {
             co_await flush();
@@ -28,7 +29,7 @@ net::Task<void> Exchange::relay() {
         if (failure_ || is_answer_done_) {
             break;
         }
-        if (!std::exchange(read_filled_room_, false)) {
+        if (!std::exchange(read_filled_room_, false) || ++reads % kReadsInARow == 0) {
             client_->arm(silence, ErrorKind::IdleTimeout);
             connection_->stream.watch_read();
             const net::Events events =
@@ -158,6 +159,7 @@ void Exchange::end_at_close(net::IoStatus status) {
     }
 }
 
+/// An error is no first token: it comes early, before any work.
 void Exchange::show_payload(std::string_view payload) {
     const bool is_error = answer_.status() >= kLeastError;
     if (!payload.empty() && answer_reader_->feed(payload) && !first_token_ && !is_error) {
