@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include <prometheus/counter.h>
 #include <spdlog/spdlog.h>
@@ -118,44 +119,62 @@ void BackendMonitor::tell_health(bool is_alive, std::string_view why) {
 
 net::Task<void> BackendMonitor::scrape_forever() {
     bool goes_on = true;
-    while (goes_on) {
-        if (scrapes_ % kRareScrape == 0) {
+    for (unsigned scrapes = 0; goes_on; ++scrapes) {
+        asks_facts_ = std::exchange(needs_facts_, false) || scrapes % kRareScrape == 0;
+        if (asks_facts_) {
             co_await scrape_models();
         }
         co_await scrape();
         if (scraper_.is_stopped()) {
             break;
         }
-        ++scrapes_;
         goes_on = co_await scraper_.sleep(scrape_interval_);
     }
     --running_loops_;
 }
 
+/// A backend that does not answer may be another one when it does again.
+net::Task<Result<Fetched>> BackendMonitor::ask(std::string_view path) {
+    auto answer = co_await scraper_.get(path, kScrapeTimeout);
+    needs_facts_ |= !answer;
+    co_return answer;
+}
+
 net::Task<void> BackendMonitor::scrape_models() {
-    const auto answer = co_await scraper_.get("/v1/models", kScrapeTimeout);
+    const auto answer = co_await ask("/v1/models");
     if (answer && is_good(answer->status)) {
         const auto names = read_models(answer->body);
         if (!names.empty()) {
             services_.desk.report_models(backend()->slot, names);
         }
-    } else if (!answer) {
-        scrapes_ = 0;  // the backend is not up yet: ask again at the next scrape
     }
 }
 
 net::Task<void> BackendMonitor::scrape() {
-    const auto answer = co_await scraper_.get("/metrics", kScrapeTimeout);
-    load_ = pool::ScrapedLoad();
-    if (!answer) {
-        co_return;  // the prober says what is wrong
+    const auto answer = co_await ask("/metrics");
+    if (!answer) {  // the prober says what is wrong
+        forget_load();
+    } else {
+        co_await take_metrics(*answer);
     }
-    if (is_good(answer->status)) {
-        const Exposition exposition = read_exposition(answer->body);
+    services_.desk.scraped(backend()->slot, load_);
+}
+
+/// What it last had to do is over; what it can hold is not.
+void BackendMonitor::forget_load() {
+    load_.running.reset();
+    load_.waiting.reset();
+    load_.kv_usage.reset();
+}
+
+net::Task<void> BackendMonitor::take_metrics(const Fetched& answer) {
+    load_ = pool::ScrapedLoad();
+    if (is_good(answer.status)) {
+        const Exposition exposition = read_exposition(answer.body);
         engine_ = exposition.engine;
         load_ = exposition.load;
     }
-    if (scrapes_ % kRareScrape == 0) {
+    if (asks_facts_) {
         co_await ask_facts();
     }
     if (!backend()->spec.capacity_tokens && !load_.capacity) {
@@ -164,7 +183,6 @@ net::Task<void> BackendMonitor::scrape() {
     if (!load_.step) {
         load_.step = asked_.step;
     }
-    services_.desk.scraped(backend()->slot, load_);
 }
 
 /// What engines do not tell in /metrics.
@@ -172,7 +190,7 @@ net::Task<void> BackendMonitor::ask_facts() {
     const bool wants_capacity = !load_.capacity && !backend()->spec.capacity_tokens;
     asked_ = EngineFacts();
     if (engine_ == Engine::SgLang) {
-        const auto answer = co_await scraper_.get("/get_server_info", kScrapeTimeout);
+        const auto answer = co_await ask("/get_server_info");
         if (answer && is_good(answer->status)) {
             asked_ = read_sglang_facts(answer->body);
         }
@@ -190,7 +208,7 @@ net::Task<void> BackendMonitor::ask_facts() {
 
 net::Task<void> BackendMonitor::ask_llamacpp() {
     for (const std::string_view path : kLlamaCppInfo) {
-        const auto answer = co_await scraper_.get(path, kScrapeTimeout);
+        const auto answer = co_await ask(path);
         if (answer && is_good(answer->status)) {
             asked_.capacity = read_llamacpp_capacity(answer->body);
         }

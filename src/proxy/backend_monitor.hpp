@@ -35,7 +35,10 @@ class BackendMonitor {
     net::Task<void> wait_for_address(std::chrono::milliseconds timeout);
     net::Task<Health> probe();
     net::Task<void> scrape_forever();
+    net::Task<Result<Fetched>> ask(std::string_view path);
     net::Task<void> scrape();
+    net::Task<void> take_metrics(const Fetched& answer);
+    void forget_load();
     net::Task<void> scrape_models();
     net::Task<void> ask_facts();
     net::Task<void> ask_llamacpp();
@@ -54,8 +57,9 @@ class BackendMonitor {
 
     Engine engine_ = Engine::Unknown;
     pool::ScrapedLoad load_;
-    EngineFacts asked_;  // from endpoints other than /metrics
-    unsigned scrapes_ = 0;
+    EngineFacts asked_;        // from endpoints other than /metrics
+    bool needs_facts_ = true;  // at the next scrape
+    bool asks_facts_ = false;  // in this one
     bool has_warned_of_capacity_ = false;
 };
 

@@ -176,6 +176,29 @@ TEST_F(Health, AnErrorEventInAStreamThatEndsCleanlyIsAFailure) {
     EXPECT_TRUE(wait_for_metric("backend_healthy", 0)) << "three failures in a row";
 }
 
+TEST_F(Health, ABackendThatWasAwayIsAskedForItsModelsAtTheNextScrape) {
+    FakeBackend backend;
+    backend.answer_probes("/v1/models", std::string(kFine), R"({"data": [{"id": "m"}]})");
+    backend.refuse();
+    launch({backend.url()});
+    ASSERT_TRUE(wait_until([&] { return metric("backend_probe_failures_total") >= 3; }))
+        << "scrapes failed as well";
+    backend.come_back();
+    ASSERT_TRUE(backend.wait_for_probes("/v1/models", 1));
+    auto probed = backend.probed();
+    probed.erase(std::ranges::find(probed, "/v1/models"), probed.end());
+    EXPECT_LE(std::ranges::count(probed, "/metrics"), 1);
+}
+
+TEST_F(Health, ABackendThatGivesNoMetricsAnyMoreHasNoReportedLoad) {
+    FakeBackend backend;
+    backend.answer_probes("/metrics", std::string(kFine), "vllm:num_requests_running 7\n");
+    start({backend.url()});
+    ASSERT_TRUE(wait_for_metric("backend_running", 7));
+    backend.refuse();
+    EXPECT_TRUE(wait_for_metric("backend_running", 0));
+}
+
 TEST_F(Health, ModelsGoToWhoServesThemAlsoAfterAChange) {
     const auto lists = [](const std::string& model) {
         return R"({"object": "list", "data": [{"id": ")" + model + R"("}]})";
