@@ -5,6 +5,8 @@
 #include <csignal>
 #include <future>
 #include <iostream>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include <spdlog/spdlog.h>
@@ -77,6 +79,18 @@ void serve_until_signalled(Application& application, Succession& succession, sig
     spdlog::info("stopped");
 }
 
+Result<std::unique_ptr<Application>> start(config::Config config, double speed_up,
+                                           ListeningSockets sockets) {
+    try {
+        return Application::start(std::move(config), speed_up, std::move(sockets));
+    } catch (const std::runtime_error& failure) {  // of a thread, an epoll set, a timer
+        return Error(ErrorKind::Io,
+                     std::string(failure.what()) +
+                         "; set threads lower, or allow the process more threads, descriptors "
+                         "and memory");
+    }
+}
+
 /// Until it ends. Error: it cannot start.
 Result<void> serve_with(Serve serve, const sigset_t& signals) {
     Succession succession(std::move(serve.take_over));
@@ -84,8 +98,7 @@ Result<void> serve_with(Serve serve, const sigset_t& signals) {
     if (!sockets) {
         return sockets.error();
     }
-    auto application =
-        Application::start(std::move(serve.config), serve.speed_up, std::move(*sockets));
+    auto application = start(std::move(serve.config), serve.speed_up, std::move(*sockets));
     if (!application) {
         return application.error();
     }

@@ -91,11 +91,11 @@ Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherite
     if (const auto listening = listen(); !listening) {
         return listening.error();
     }
+    is_started_ = true;  // from here on a stop has threads to end, also when one cannot be started
     control.start();
     for (auto& lane : lanes_) {
         lane->thread = std::thread([&worker = lane->context.worker] { worker.run(); });
     }
-    is_started_ = true;
     return endpoint->port();
 }
 
@@ -179,7 +179,9 @@ void Server::Plane::stop() {
         lane->context.worker.stop();
     }
     for (auto& lane : lanes_) {
-        lane->thread.join();
+        if (lane->thread.joinable()) {
+            lane->thread.join();
+        }
     }
 }
 

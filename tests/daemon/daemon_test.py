@@ -43,6 +43,12 @@ def has_ipv6():
         return False
 
 
+def is_sanitized():
+    with open(ROUTER, "rb") as file:
+        data = file.read()
+    return b"__asan_init" in data or b"__tsan_init" in data
+
+
 class Backend:
     """Calls script(connection, head, body) per request; a script that returns False ends the connection."""
 
@@ -395,11 +401,12 @@ class Secrets(unittest.TestCase):
 
 
 class Starts(unittest.TestCase):
-    def run_with(self, text):
+    def run_with(self, text, limit=None):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             file.write(text)
             file.flush()
-            done = subprocess.run([ROUTER, "--config", file.name], capture_output=True, text=True, timeout=PATIENCE)
+            done = subprocess.run([ROUTER, "--config", file.name], capture_output=True, text=True, timeout=PATIENCE,
+                                  preexec_fn=limit)
             return done.returncode, done.stdout + done.stderr
 
     def test_with_a_bad_file_fail_and_name_line_and_key(self):
@@ -414,6 +421,23 @@ class Starts(unittest.TestCase):
                 code, output = self.run_with(listener % port + "backends:\n  - url: http://127.0.0.1:1\n")
                 self.assertEqual(code, 1)
                 self.assertRegex(output, r"cannot listen on 127.0.0.1(:| port )%d: .*(in use|uses)" % port)
+
+    @unittest.skipIf(is_sanitized(), "sanitizers need terabytes of addresses")
+    def test_without_room_for_its_threads_fail_and_say_so(self):
+        def limit_memory():
+            resource.setrlimit(resource.RLIMIT_STACK, (8 << 20, 8 << 20))
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+        def limit_descriptors():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
+
+        # Descriptors enough for the listening sockets, not for the loops.
+        for limit, threads, reason in ((limit_memory, 1024, "temporarily unavailable"),
+                                       (limit_descriptors, 30, "open files")):
+            code, output = self.run_with("listen: 127.0.0.1:0\nadmin: off\nthreads: %d\nbackends:\n"
+                                         "  - url: http://127.0.0.1:1\n" % threads, limit)
+            self.assertEqual(code, 1, output)
+            self.assertRegex(output, "cannot start: .*%s.*; set threads lower" % reason)
 
     @unittest.skipUnless(has_ipv6(), "this machine has no ::1")
     def test_on_an_ipv6_address_tell_it_in_brackets(self):
