@@ -20,6 +20,7 @@ void BlockChain::start(PromptKey& key, std::uint64_t root, std::uint64_t home_ro
     listed_ = 0;
     fill_ = 0;
     length_ = block_length(0);
+    media_ = 0;
     home_ = home_root;
     early_home_ = 0;
     scope_ = scope;
@@ -70,12 +71,16 @@ void BlockChain::close_block() {
     if (message_end_is_listed(key_->hashes.size(), position_ - listed_)) list();
 }
 
-void BlockChain::add_opaque(std::uint64_t hash, std::uint32_t units) {
+void BlockChain::add_media(std::uint64_t hash) {
     close_block();
-    char bytes[sizeof hash];
+    char bytes[kMediaHashUnits];
+    static_assert(sizeof bytes == sizeof hash);
     std::memcpy(bytes, &hash, sizeof hash);
     close({bytes, sizeof bytes});
-    position_ += units - sizeof bytes;
+    if (media_ < kMediaInFull) {
+        ++media_;
+        position_ += kMediaUnits - kMediaHashUnits;
+    }
     length_ = block_length(position_);
     if (message_end_is_listed(key_->hashes.size(), position_ - listed_)) list();
 }

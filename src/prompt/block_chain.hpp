@@ -25,8 +25,8 @@ class BlockChain {
 
     void add(std::string_view bytes);
     void close_block();  ///< a segment ends: the next bytes begin a block
-    /// A block of its own that stands for something not hashed as text.
-    void add_opaque(std::uint64_t hash, std::uint32_t units);
+    /// A block of its own for a picture, a sound or a file, which is not hashed as text.
+    void add_media(std::uint64_t hash);
     void mark_home();     ///< the first user message ended here
     void mark_history();  ///< the last message ended here: an answer would go on
     void finish();
@@ -46,6 +46,7 @@ class BlockChain {
     std::uint64_t listed_ = 0;    ///< the last position in key_->ends
     std::uint32_t fill_ = 0;      ///< bytes of the open block in buffer_
     std::uint32_t length_ = 0;    ///< where the open block is cut
+    std::uint32_t media_ = 0;     ///< counted so far
     std::uint64_t home_ = 0;
     std::uint64_t early_home_ = 0;  ///< home_ after the first 4 KB
     HomeScope scope_ = HomeScope::FirstBytes;

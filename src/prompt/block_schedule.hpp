@@ -40,6 +40,10 @@ inline constexpr std::uint32_t kBytesPerId = 4;
 /// Units that an image, a sound or a file counts for: 1,024 tokens at four bytes. Real models take
 /// between 256 and 1,600 tokens for a picture.
 inline constexpr std::uint32_t kMediaUnits = 4096;
+/// So many of a prompt count for that; those behind them for their hash alone. A part without
+/// content is a medium, too: a body of a million must be no prompt of a billion tokens.
+inline constexpr std::uint32_t kMediaInFull = 1024;
+inline constexpr std::uint32_t kMediaHashUnits = 8;
 
 /// PromptKey::ends holds 32 bits.
 constexpr std::uint32_t clamp_end(std::uint64_t units) {

@@ -97,7 +97,7 @@ void PromptWriter::tool_call(const JsonValue& arguments_value, const JsonValue& 
 }
 
 void PromptWriter::media(const JsonValue& part) {
-    chain_.add_opaque(order_free_hash(part, tape_), kMediaUnits);
+    chain_.add_media(order_free_hash(part, tape_));
 }
 
 void PromptWriter::rendered(std::uint64_t hash) {

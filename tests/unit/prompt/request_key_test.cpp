@@ -34,7 +34,7 @@ TEST(PromptKey, BlocksGrowWithDepth) {
 }
 
 TEST(PromptKey, AMessageEndClosesABlock) {
-    // 591 bytes of text, the marks and the role are 6 more.
+    // 594 bytes of text, the marks and the role are 6 more.
     const PromptKey key = key_of(Dialect::OpenAiChat, user_body(std::string(594, 'x')));
     EXPECT_EQ(key.ends, (std::vector<std::uint32_t>{256, 512, 600}));
 }
@@ -137,6 +137,30 @@ TEST(PromptKey, AMillionMessagesDoNotMakeAMillionBlocks) {
     EXPECT_EQ(
         common(second, key_of(Dialect::OpenAiChat, body + R"(,{"role":"user","content":"x"}]})")),
         second.size());
+}
+
+std::string repeated(const char* element, int count) {
+    std::string all = element;
+    for (int i = 1; i < count; ++i) all += std::string(",") + element;
+    return all;
+}
+
+TEST(PromptKey, AMillionEmptyPartsDoNotMakeAMillionBlocks) {
+    const std::string parts = R"({"messages":[{"role":"user","content":[)";
+    const std::string many = parts + repeated("{}", 50'000);
+    const std::string pictures = repeated(R"({"images":[1]})", 50'000);
+    const PromptKey pictured = key_of(Dialect::OllamaChat, R"({"messages":[)" + pictures + "]}");
+    const PromptKey first = key_of(Dialect::OpenAiChat, many + "]}]}");
+    for (const PromptKey& key : {first, pictured}) {
+        EXPECT_LT(key.size(), 4'500U);
+        EXPECT_LT(key.total, 5'000'000U) << "a body of 150 KB";
+        EXPECT_TRUE(std::is_sorted(key.ends.begin(), key.ends.end()));
+    }
+    // What follows still chains on what came before, each part on its own.
+    const PromptKey second = key_of(Dialect::OpenAiChat, many + R"(,{"a":1},{"b":1}]}]})");
+    const PromptKey third = key_of(Dialect::OpenAiChat, many + R"(,{"b":1},{"a":1}]}]})");
+    EXPECT_GE(common(first, second) + 1, first.size());
+    EXPECT_NE(second.hashes.back(), third.hashes.back());
 }
 
 TEST(FixedPrefix, CountsCharactersOfTheMessagesText) {
