@@ -72,12 +72,16 @@ void AnswerWriter::begin_tool_call() {
 
 void AnswerWriter::tool_name(std::string_view raw) {
     if (!is_calling_) begin_tool_call();
-    text_.feed(raw, [this](std::string_view piece) { name_ += piece; });
-    if (name_.size() > kMaxName) stopped_ = true;
+    text_.feed(raw, [this](std::string_view piece) { add_to_name(piece); });
 }
 
 void AnswerWriter::tool_name_end() {
-    text_.finish([this](std::string_view piece) { name_ += piece; });
+    text_.finish([this](std::string_view piece) { add_to_name(piece); });
+}
+
+void AnswerWriter::add_to_name(std::string_view canonical) {
+    stopped_ |= canonical.size() > kMaxName - name_.size();
+    if (!stopped_) name_ += canonical;
 }
 
 void AnswerWriter::tool_arguments(std::string_view raw) {

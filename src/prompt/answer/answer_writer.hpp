@@ -44,6 +44,7 @@ class AnswerWriter {
     void add_text(std::string_view canonical);
     void add(std::string_view canonical);
     void begin_tool_call();
+    void add_to_name(std::string_view canonical);
 
     AnswerChain chain_;
     ThinkWatch think_;
