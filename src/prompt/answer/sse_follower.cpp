@@ -30,13 +30,16 @@ void SseFollower::feed(std::string_view piece, JsonFollower& json) {
             line_ = Line::Data;
             p += kData.size();
         } else if (*p == '\n' || *p == '\r') {
-            line_ended(json);
-            ++p;
+            const bool is_second = *p == '\n' && is_after_return_;
+            if (!is_second) line_ended(json);
+            is_after_return_ = *p++ == '\r';
+            continue;
         } else if (line_ == Line::FieldName) {
             p = field_name(p);
         } else {
             p = rest_of_line(p, end, json);
         }
+        is_after_return_ = false;
     }
 }
 
@@ -75,7 +78,6 @@ const char* SseFollower::rest_of_line(const char* p, const char* end, JsonFollow
     return stop;
 }
 
-/// Of "\r\n" the second byte looks like a blank line, but only a line of data is reset by it.
 void SseFollower::line_ended(JsonFollower& json) {
     if (line_ == Line::EventName) {
         const std::string_view name = token().substr(token().starts_with(' ') ? 1 : 0);
@@ -83,12 +85,15 @@ void SseFollower::line_ended(JsonFollower& json) {
         has_error_event_ |= name == "error";
     } else if (line_ == Line::FieldName) {
         has_counted_byte_ |= token_size_ != 0;  // no event stream, but an answer
-        if (token_size_ == 0) json.reset();
-    } else if (line_ == Line::Data) {
-        is_ping_ = false;
+        if (token_size_ == 0) event_ended(json);
     }
     line_ = Line::FieldName;
     token_size_ = 0;
+}
+
+void SseFollower::event_ended(JsonFollower& json) {
+    json.reset();
+    is_ping_ = false;
 }
 
 }  // namespace prefix_router::prompt

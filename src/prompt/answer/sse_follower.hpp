@@ -16,7 +16,9 @@ class SseFollower {
     void feed(std::string_view piece, JsonFollower& json);
 
     /// Between events, with nothing left over from the last.
-    bool rests() const { return line_ == Line::FieldName && token_size_ == 0 && !is_ping_; }
+    bool rests() const {
+        return line_ == Line::FieldName && token_size_ == 0 && !is_ping_ && !is_after_return_;
+    }
     bool has_counted_byte() const { return has_counted_byte_; }
     bool has_error_event() const { return has_error_event_; }
 
@@ -26,12 +28,14 @@ class SseFollower {
     const char* field_name(const char* p);
     const char* rest_of_line(const char* p, const char* end, JsonFollower& json);
     void line_ended(JsonFollower& json);
+    void event_ended(JsonFollower& json);
     void keep(std::string_view bytes);
     std::string_view token() const { return {token_.data(), token_size_}; }
 
     Line line_ = Line::FieldName;
     std::uint8_t token_size_ = 0;
-    bool is_ping_ = false;
+    bool is_ping_ = false;          ///< the open event is one
+    bool is_after_return_ = false;  ///< a '\n' that comes next ends no line
     bool has_counted_byte_ = false;
     bool has_error_event_ = false;
     std::array<char, 16> token_;  ///< the field's name, or the event's

@@ -65,6 +65,13 @@ std::vector<Case> cases() {
          5,
          {},
          {}},
+        {"data over two lines of CRLF",
+         Dialect::OpenAiChat,
+         Format::ServerSentEvents,
+         "data:{\"usage\":\r\ndata:{\"prompt_tokens\":5}}\r\n\r\n",
+         5,
+         {},
+         {}},
         {"completions", Dialect::OpenAiCompletions, Format::Json,
          R"({"choices":[{"text":"x","finish_reason":"length"}],"usage":{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens":3}})",
          9, 8, 3},
@@ -224,6 +231,9 @@ TEST(FirstByte, IsNotAComment_APing_OrABlankLine) {
     EXPECT_FALSE(
         counted(Format::ServerSentEvents, "event: ping\r\ndata: {}\r\n\r\nid: 1\nretry: 5\n"));
     EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\ndata: {}\n\ndata: {"));
+    EXPECT_FALSE(counted(Format::ServerSentEvents, "event: ping\ndata: {\ndata: }\n\n"));
+    EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\n\ndata: x"));
+    EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\r\n\r\ndata: x"));
     EXPECT_TRUE(counted(Format::ServerSentEvents, "data: x"));
     EXPECT_TRUE(counted(Format::ServerSentEvents, "Internal error\n"));
     EXPECT_FALSE(counted(Format::JsonLines, "\n \n"));
