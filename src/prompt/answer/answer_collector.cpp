@@ -16,6 +16,9 @@ constexpr std::array<std::string_view, 14> kCleanEnds = {
     "eos_token",  "eos",      "limit",         "word",
 };
 
+/// More tokens than any request has: what is beyond is no count, and sums of counts stay in range.
+constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 40;
+
 bool is_clean_end(std::string_view word) {
     return std::find(kCleanEnds.begin(), kCleanEnds.end(), word) != kCleanEnds.end();
 }
@@ -148,6 +151,7 @@ void AnswerCollector::scalar(Node node, std::string_view text) {
         std::uint64_t count = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
         if (error != std::errc{} || end != text.data() + text.size()) return;
+        if (count > kMostTokens) return;
         counters_[counter_index(node)] = count;
     } else if (node == Node::Error) {
         if (text == "null" || text == "false") return;
