@@ -84,7 +84,7 @@ std::uint32_t answers_per_prompt(const RequestFields& fields, const StringTape& 
             if (counts) answers = std::max(answers, count_of(value, 1));
         }
     }
-    return std::min(answers, kMaxSequences);
+    return std::clamp(answers, 1U, kMaxSequences);
 }
 
 void scale_to_ids(PromptKey& key) {

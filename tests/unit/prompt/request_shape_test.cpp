@@ -70,6 +70,7 @@ TEST(RequestFacts, SequencesCountPromptsAndAnswers) {
     EXPECT_EQ(sequences(Dialect::OpenAiChat, R"({"n":99999999,"messages":[]})"), 1024U);
     EXPECT_EQ(sequences(Dialect::OpenAiChat, R"({"n":-3,"messages":[]})"), 1U);
     EXPECT_EQ(sequences(Dialect::OpenAiChat, R"({"n":"x","messages":[]})"), 1U);
+    EXPECT_EQ(sequences(Dialect::OpenAiCompletions, R"({"n":0,"best_of":0,"prompt":"x"})"), 1U);
 }
 
 TEST(RequestFacts, AnAnswerExtendsTheKeyOfAChatWithOneAnswer) {
