@@ -71,16 +71,26 @@ void BlockChain::close_block() {
     if (message_end_is_listed(key_->hashes.size(), position_ - listed_)) list();
 }
 
-void BlockChain::add_media(std::uint64_t hash) {
+void BlockChain::add_media(const StandIn& media) {
+    const bool is_full = media_ < kMediaInFull;
+    media_ += is_full ? 1 : 0;
+    close_stand_in(media, is_full ? kMediaUnits : kStandInUnits);
+}
+
+void BlockChain::add_fields(const StandIn& fields) {
+    close_stand_in(fields, kStandInUnits);
+}
+
+// Its home is sampled before it counts for its units, as that of a text block is.
+void BlockChain::close_stand_in(const StandIn& stand_in, std::uint32_t units) {
     close_block();
-    char bytes[kMediaHashUnits];
-    static_assert(sizeof bytes == sizeof hash);
-    std::memcpy(bytes, &hash, sizeof hash);
-    close({bytes, sizeof bytes});
-    if (media_ < kMediaInFull) {
-        ++media_;
-        position_ += kMediaUnits - kMediaHashUnits;
-    }
+    char bytes[kStandInUnits];
+    static_assert(sizeof bytes == sizeof stand_in.keyed);
+    std::memcpy(bytes, &stand_in.keyed, sizeof bytes);
+    chain_ = mix(chain_, keyed_({bytes, sizeof bytes}));
+    std::memcpy(bytes, &stand_in.plain, sizeof bytes);
+    sample_home({bytes, sizeof bytes});
+    position_ += units;
     length_ = block_length(position_);
     if (message_end_is_listed(key_->hashes.size(), position_ - listed_)) list();
 }

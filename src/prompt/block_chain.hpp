@@ -8,6 +8,7 @@
 #include "prefix_router/prompt/prompt_key.hpp"
 
 #include "prompt/block_schedule.hpp"
+#include "prompt/order_free_hash.hpp"
 
 namespace prefix_router::prompt {
 
@@ -26,15 +27,19 @@ class BlockChain {
     void add(std::string_view bytes);
     void close_block();  ///< a segment ends: the next bytes begin a block
     /// A block of its own for a picture, a sound or a file, which is not hashed as text.
-    void add_media(std::uint64_t hash);
+    void add_media(const StandIn& media);
+    /// A block of its own for small fields that a template renders.
+    void add_fields(const StandIn& fields);
     void mark_home();     ///< the first user message ended here
     void mark_history();  ///< the last message ended here: an answer would go on
     void finish();
 
-    bool empty() const { return position_ == 0 && fill_ == 0; }
+    /// The secret under which blocks are hashed.
+    const KeyedHash& keyed() const { return keyed_; }
 
   private:
     void close(std::string_view block);
+    void close_stand_in(const StandIn& stand_in, std::uint32_t units);
     void list();
     void sample_home(std::string_view block);
 

@@ -43,7 +43,8 @@ inline constexpr std::uint32_t kMediaUnits = 4096;
 /// So many of a prompt count for that; those behind them for their hash alone. A part without
 /// content is a medium, too: a body of a million must be no prompt of a billion tokens.
 inline constexpr std::uint32_t kMediaInFull = 1024;
-inline constexpr std::uint32_t kMediaHashUnits = 8;
+/// Of eight bytes that stand for something.
+inline constexpr std::uint32_t kStandInUnits = 8;
 
 /// PromptKey::ends holds 32 bits.
 constexpr std::uint32_t clamp_end(std::uint64_t units) {

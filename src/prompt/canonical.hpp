@@ -5,9 +5,12 @@
 /// The marks between the parts of a canonical prompt. Control characters: valid JSON text cannot
 /// hold them unescaped, so no text can pose as structure.
 ///
-///     message    = kMessage role kContent { text } { kToolCall arguments kToolName name } [kName
-///     name] text       = decoded text with canonical escapes (text_escapes.hpp) arguments  =
-///     canonical JSON text (json_minifier.hpp), "{}" when empty
+///     message   = kMessage role kContent { text } { tool call } [kName name]
+///     tool call = kToolCall arguments kToolName name
+///     text      = decoded text with canonical escapes (text_escapes.hpp)
+///     arguments = canonical JSON text (json_minifier.hpp), "{}" when empty
+///     tools     = kTools canonical JSON text
+///     an id amid text = kIds digits kIds
 ///
 /// A message has no closing mark: its end closes a block. Tool calls carry their arguments first
 /// because some engines send them so; then only the short name is ever held back. Ids of tool calls
@@ -21,8 +24,7 @@ inline constexpr std::string_view kToolName = "\x04";
 inline constexpr std::string_view kName = "\x05";
 inline constexpr std::string_view kTools = "\x06";
 inline constexpr std::string_view kDocuments = "\x07";
-inline constexpr std::string_view kRendered = "\x0e";  // other fields that a template renders
-inline constexpr std::string_view kIds = "\x0f";       // token ids inside a text prompt
+inline constexpr std::string_view kIds = "\x0f";  // token ids inside a text prompt
 inline constexpr std::string_view kAssistant = "assistant";
 inline constexpr std::string_view kNoArguments = "{}";
 

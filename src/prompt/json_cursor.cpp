@@ -110,7 +110,8 @@ bool JsonCursor::read_key() {
         key_ = {begin, static_cast<std::size_t>(quote - begin)};
         p_ = quote + 1;
     } else {
-        key_ = take_long_string(begin).text();
+        long_key_ = take_long_string(begin);
+        key_ = long_key_.text();
         if (key_.find('\\') != std::string_view::npos && key_.size() <= decoded_key_.size())
             key_ = decode_text(key_, decoded_key_);
     }
@@ -118,6 +119,11 @@ bool JsonCursor::read_key() {
     if (failed_ || p_ == end_ || *p_ != ':') return fail();
     ++p_;
     return true;
+}
+
+JsonValue JsonCursor::written_key() const {
+    if (key_.data() == decoded_key_.data() || key_.data() == long_key_.begin) return long_key_;
+    return JsonValue::between(key_.data(), key_.data() + key_.size(), JsonKind::String, true);
 }
 
 bool JsonCursor::next_element() {

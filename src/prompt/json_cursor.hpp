@@ -79,7 +79,10 @@ class JsonCursor {
     bool enter_array();
     bool next_field();
     bool next_element();
-    std::string_view key() const { return key_; }  ///< decoded; valid until the next next_field()
+    /// Valid until the next next_field(). Decoded, unless it has escapes and more than 128 bytes:
+    /// no name that is looked for is so long.
+    std::string_view key() const { return key_; }
+    JsonValue written_key() const;  ///< as it stands in the text
 
     JsonValue take();
     void skip() { take(); }
@@ -101,6 +104,7 @@ class JsonCursor {
     StringTape* recording_ = nullptr;
     StringTape::Replay replay_;
     std::string_view key_;
+    JsonValue long_key_;  ///< the last one that took a search
     bool failed_ = false;
     std::array<char, 128> decoded_key_;
 };

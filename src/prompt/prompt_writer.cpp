@@ -1,16 +1,16 @@
 #include "prompt/prompt_writer.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstring>
 
 #include "prompt/canonical.hpp"
 #include "prompt/json_minifier.hpp"
-#include "prompt/order_free_hash.hpp"
 #include "prompt/string_scan.hpp"
 
 namespace prefix_router::prompt {
 namespace {
+
+constexpr std::uint64_t kFields = 1;  // fields are no media
 
 constexpr bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -97,15 +97,11 @@ void PromptWriter::tool_call(const JsonValue& arguments_value, const JsonValue& 
 }
 
 void PromptWriter::media(const JsonValue& part) {
-    chain_.add_media(order_free_hash(part, tape_));
+    chain_.add_media(order_free_hash(part, tape_, chain_.keyed()));
 }
 
-void PromptWriter::rendered(std::uint64_t hash) {
-    chain_.add(canonical::kRendered);
-    char bytes[sizeof hash];
-    std::memcpy(bytes, &hash, sizeof hash);
-    chain_.add({bytes, sizeof bytes});
-    chain_.close_block();
+void PromptWriter::rendered(const StandIn& fields) {
+    chain_.add_fields(fields.mixed(kFields));
 }
 
 void PromptWriter::name(const JsonValue& name_value) {
@@ -114,16 +110,10 @@ void PromptWriter::name(const JsonValue& name_value) {
     string(name_value, nullptr);
 }
 
-void PromptWriter::id(std::uint32_t value) {
-    char bytes[kBytesPerId];
-    std::memcpy(bytes, &value, sizeof bytes);
-    chain_.add({bytes, sizeof bytes});
-}
-
 void PromptWriter::id(const JsonValue& number) {
-    std::uint32_t value = 0;
-    std::from_chars(number.begin, number.end(), value);
-    id(value);
+    chain_.add(canonical::kIds);
+    chain_.add(number.text());
+    chain_.add(canonical::kIds);
 }
 
 void PromptWriter::ids(const JsonValue& array) {

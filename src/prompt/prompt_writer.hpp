@@ -18,6 +18,7 @@ class PromptWriter {
         : chain_(chain), fixed_prefix_(fixed_prefix), tape_(tape) {}
 
     const StringTape& tape() const { return tape_; }
+    const KeyedHash& keyed() const { return chain_.keyed(); }
 
     void begin_message(std::string_view role);
     void begin_message(const JsonValue& role);
@@ -35,14 +36,13 @@ class PromptWriter {
     void raw(std::string_view canonical) { chain_.add(canonical); }
     void json(const JsonValue& value);  ///< as canonical JSON text
     void ids(const JsonValue& array);   ///< numbers, four bytes each
-    void id(const JsonValue& number);
+    void id(const JsonValue& number);   ///< one id amid text
     void end_segment() { chain_.close_block(); }
-    void rendered(std::uint64_t hash);  ///< stands for small fields that a template renders
+    void rendered(const StandIn& fields);  ///< small fields that a template renders
 
   private:
     void string(const JsonValue& value, FixedPrefix* also);
     void arguments(const JsonValue& value);
-    void id(std::uint32_t value);
 
     BlockChain& chain_;
     FixedPrefix* fixed_prefix_;

@@ -131,8 +131,9 @@ class RequestReader::State {
     void write_key(Write write, std::uint64_t tenant) {
         const Family family = family_of(facts_.dialect, fields_);
         reserve_blocks();
-        const std::uint64_t root = prompt_root(fields_, tape_, family, tenant);
-        chain_.start(facts_.key, seeded_root(root, options_.hash_seed), root,
+        const PromptRoot root =
+            prompt_root(fields_, tape_, {family, tenant, options_.hash_seed, chain_.keyed()});
+        chain_.start(facts_.key, root.key, root.home,
                      family == Family::Chat ? HomeScope::FirstUserMessage : HomeScope::FirstBytes);
         if (wants_text_prefix()) prefix_.start(options_.fixed_prefix_length);
         PromptWriter writer(chain_, wants_text_prefix() ? &prefix_ : nullptr, tape_);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "prefix_router/base/hash.hpp"
-
 namespace prefix_router::prompt {
 
 void TextHash::add(std::string_view bytes) {
@@ -15,17 +13,21 @@ void TextHash::add(std::string_view bytes) {
         fill_ += count;
         bytes.remove_prefix(count);
         if (fill_ < kBlock) return;
-        hash_ = hash_bytes({buffer_.data(), kBlock}, hash_);
+        hash_ = chained({buffer_.data(), kBlock});
         fill_ = 0;
     }
     for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock))
-        hash_ = hash_bytes(bytes.substr(0, kBlock), hash_);
+        hash_ = chained(bytes.substr(0, kBlock));
     std::memcpy(buffer_.data(), bytes.data(), bytes.size());
     fill_ = bytes.size();
 }
 
 std::uint64_t TextHash::digest() const {
-    return hash_bytes({buffer_.data(), fill_}, hash_);
+    return chained({buffer_.data(), fill_});
+}
+
+std::uint64_t TextHash::chained(std::string_view block) const {
+    return keyed_ != nullptr ? mix(hash_, (*keyed_)(block)) : hash_bytes(block, hash_);
 }
 
 }  // namespace prefix_router::prompt

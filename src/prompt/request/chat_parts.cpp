@@ -120,13 +120,13 @@ void write_tools(const PromptSource& source) {
 }
 
 void write_rendered_fields(const PromptSource& source) {
-    std::uint64_t small = 0;
+    StandIn small;
     if (const JsonValue& kwargs = source[Field::ChatTemplateKwargs])
-        small += order_free_hash(kwargs, source.tape());
+        small += order_free_hash(kwargs, source.tape(), source.writer.keyed());
     JsonValue effort = source[Field::ReasoningEffort];
     if (!effort) effort = member(source[Field::Reasoning], "effort", source.tape());
-    if (effort.is_string()) small += mix(hash_string(effort), 1);
-    if (small != 0) source.writer.rendered(small);
+    if (effort.is_string()) small += stand_in(effort, source.writer.keyed()).mixed(1);
+    if (small) source.writer.rendered(small);
     if (const JsonValue& documents = source[Field::Documents]) {
         source.writer.raw(canonical::kDocuments);
         source.writer.json(documents);

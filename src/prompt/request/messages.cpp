@@ -118,6 +118,7 @@ void write_message(JsonCursor& cursor, PromptWriter& writer) {
     message.finish();
 }
 
+/// As canonical JSON text, like the tools of other dialects.
 void write_tool(const JsonValue& tool, PromptWriter& writer) {
     JsonCursor cursor(tool, writer.tape());
     if (!cursor.enter_object()) return writer.json(tool);
@@ -128,18 +129,25 @@ void write_tool(const JsonValue& tool, PromptWriter& writer) {
             continue;
         }
         writer.raw(separator);
-        writer.raw(cursor.key());
+        writer.json(cursor.written_key());
         writer.raw(":");
         writer.json(cursor.take());
         separator = ",";
     }
+    writer.raw(separator == "{" ? "{}" : "}");
 }
 
 void write_tool_list(const JsonValue& tools, PromptWriter& writer) {
     JsonCursor cursor(tools, writer.tape());
     if (!cursor.enter_array() || tools.is_empty()) return;
     writer.raw(canonical::kTools);
-    while (cursor.next_element()) write_tool(cursor.take(), writer);
+    std::string_view separator = "[";
+    while (cursor.next_element()) {
+        writer.raw(separator);
+        write_tool(cursor.take(), writer);
+        separator = ",";
+    }
+    writer.raw("]");
     writer.end_segment();
 }
 

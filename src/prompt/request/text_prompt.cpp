@@ -2,7 +2,6 @@
 /// ("text", "input_ids"). A prompt is a string or token ids; a list of prompts is a batch, keyed on
 /// its first. llama.cpp also mixes strings and ids in one prompt.
 
-#include "prompt/canonical.hpp"
 #include "prompt/request/prompt_source.hpp"
 
 namespace prefix_router::prompt {
@@ -12,16 +11,12 @@ namespace {
 void write_mixed(const JsonValue& prompt, PromptWriter& writer) {
     JsonCursor cursor(prompt, writer.tape());
     cursor.enter_array();
-    bool in_ids = false;
     while (cursor.next_element()) {
         const JsonValue piece = cursor.take();
-        if (piece.kind == JsonKind::Scalar) {
-            if (!in_ids) writer.raw(canonical::kIds);
+        if (piece.kind == JsonKind::Scalar)
             writer.id(piece);
-        } else {
+        else
             writer.text(piece);
-        }
-        in_ids = piece.kind == JsonKind::Scalar;
     }
 }
 

@@ -21,7 +21,7 @@ const Golden kGolden[] = {
      228179362916457427U, 3350717935032865493U, 2116870093162408639U},
     {Dialect::OpenAiChat,
      R"({"model":"m0","tools":[{"type":"function","function":{"name":"f"}}],"messages":[{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"http://x/y.png"}}]},{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a\": 1}"}}]},{"role":"tool","tool_call_id":"1","content":"r"}],"chat_template_kwargs":{"enable_thinking":false}})",
-     1856509450609391223U, 249862262016269060U, 15524386054159955356U},
+     10990607286994060093U, 249862262016269060U, 15524386054159955356U},
     {Dialect::OpenAiCompletions, R"({"model":"m0","prompt":"Once upon a time"})",
      14641884860322662264U, 11920992982817666346U, 4215662788373491387U},
     {Dialect::OpenAiCompletions, R"({"model":"m0","prompt":[1,2,3,100000]})", 1470130027848800007U,

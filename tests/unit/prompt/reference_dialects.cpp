@@ -6,8 +6,6 @@
 namespace prefix_router::prompt::test {
 namespace {
 
-constexpr std::size_t kLongestToolKey = 20;  // decoded by the reader whatever its spelling
-
 struct Unreadable {};  // what the reference cannot tell
 
 std::string told(const std::optional<std::string>& text) {
@@ -36,23 +34,11 @@ void write_plain_tools(const Json& tools, Blocks& blocks) {
     if (!is_absent(tools)) blocks.segment("\x06" + tools.dump());
 }
 
-void write_messages_tools(const Json& tools, Blocks& blocks) {
+void write_messages_tools(Json tools, Blocks& blocks) {
     if (!tools.is_array() || tools.empty()) return;
-    std::string bytes = "\x06";
-    for (const Json& tool : tools) {
-        if (!tool.is_object()) {
-            bytes += tool.dump();
-            continue;
-        }
-        const char* separator = "{";
-        for (const auto& item : tool.items()) {
-            if (item.key() == "cache_control") continue;
-            if (item.key().size() > kLongestToolKey) throw Unreadable{};
-            bytes += separator + item.key() + ":" + item.value().dump();
-            separator = ",";
-        }
-    }
-    blocks.segment(bytes);
+    for (Json& tool : tools)
+        if (tool.is_object()) tool.erase("cache_control");
+    blocks.segment("\x06" + tools.dump());
 }
 
 /// One message of Anthropic's API, which becomes several where it brings tool results.
