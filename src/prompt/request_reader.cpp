@@ -114,12 +114,13 @@ class RequestReader::State {
         facts_.dialect = dialect;
         body_size_ = body.size();
         const Write write = writer_of(dialect);
-        if (write == nullptr || !fields_.read(body, tape_)) return facts_;
-        facts_.streams = streams(dialect, fields_);
-        read_model();
-        write_key(write, tenant);
-        if (options_.fixed_prefix_length != 0 && !facts_.key.empty())
-            read_fixed_prefix(body, prefix_id);
+        if (write == nullptr || body.empty()) return facts_;
+        if (fields_.read(body, tape_)) {
+            facts_.streams = streams(dialect, fields_);
+            read_model();
+            write_key(write, tenant);
+        }
+        if (options_.fixed_prefix_length != 0) read_fixed_prefix(body, prefix_id);
         return facts_;
     }
 
@@ -166,9 +167,10 @@ class RequestReader::State {
     }
 
     void read_fixed_prefix(std::string_view body, std::string_view prefix_id) {
+        const bool is_text = wants_text_prefix() && !facts_.key.empty();
         const std::uint64_t prefix =
-            wants_text_prefix() ? prefix_.digest()
-                                : hash_bytes(body.substr(0, options_.fixed_prefix_length), 0);
+            is_text ? prefix_.digest()
+                    : hash_bytes(body.substr(0, options_.fixed_prefix_length), 0);
         const JsonValue& cache_key = fields_[Field::PromptCacheKey];
         std::uint64_t id = 0;
         if (!prefix_id.empty())

@@ -202,6 +202,25 @@ TEST(FixedPrefix, OfOtherBodiesIsTheirFirstBytes) {
     EXPECT_NE(prefix(fill.substr(1) + "x"), prefix(fill.substr(1) + "y"));
 }
 
+TEST(FixedPrefix, OfABodyThatIsNotUnderstoodIsItsFirstBytes) {
+    RequestReader reader({.hash_seed = 1, .fixed_prefix_length = 1024});
+    const std::string fill(1024, 'a');
+    for (const auto& [dialect, begin] :
+         {std::pair{Dialect::SageMakerInvocations, R"({"instances":[")"},
+          std::pair{Dialect::OpenAiChat, R"({"conversation":")"},
+          std::pair{Dialect::OpenAiCompletions, "no JSON: "}}) {
+        const auto prefix = [&](const std::string& text) {
+            const PromptKey& key = reader.read(dialect, begin + text).key;
+            EXPECT_TRUE(key.empty());
+            return key.fixed_prefix;
+        };
+        EXPECT_NE(prefix(fill), 0U);
+        EXPECT_EQ(prefix(fill + "x"), prefix(fill + "y"));
+        EXPECT_NE(prefix("x" + fill), prefix("y" + fill));
+    }
+    EXPECT_EQ(reader.read(Dialect::OpenAiChat, "").key.fixed_prefix, 0U);
+}
+
 TEST(FixedPrefix, TheHeadersIdGoesBeforeTheBodys) {
     const auto prefix = [](std::string_view id, const char* key) {
         const std::string body = std::string(R"({"prompt_cache_key":")") + key +
