@@ -1,3 +1,5 @@
+#include <map>
+
 #include <gtest/gtest.h>
 
 #include "unit/prompt/prompt_samples.hpp"
@@ -35,6 +37,7 @@ std::vector<std::string> hostile_bodies() {
         R"({"model":"m0","temperature":NaN,"messages":[]})",
         R"({"model":7,"messages":{"role":[]},"prompt":{},"tools":"x","stream":"yes","user":[]})",
         R"({"model":null,"messages":[null,{"role":null,"content":null},5,"s",[]],"prompt":null})",
+        R"({"model":"m0","prompt":"a\ud800b","stream":"yes"})",
         "[1,2,3]",
         R"("hello")",
         "null",
@@ -81,12 +84,17 @@ void expect_consistent(const PromptKey& key) {
 }
 
 TEST(HostileBodies, GiveSomeKeyInEveryDialect) {
+    std::map<Dialect, int> keyed;
     for (const std::string& body : hostile_bodies()) {
         for (const Dialect dialect : kAll) {
             if (body.size() > 100'000 && dialect != Dialect::OpenAiChat) continue;
-            expect_consistent(key_of(dialect, body));
+            const PromptKey key = key_of(dialect, body);
+            expect_consistent(key);
+            keyed[dialect] += key.empty() ? 0 : 1;
         }
     }
+    for (const Dialect dialect : kAll) EXPECT_GE(keyed[dialect], 1) << to_string(dialect);
+    EXPECT_GE(keyed[Dialect::OpenAiChat], 12) << "those with messages";
 }
 
 TEST(HostileBodies, EveryCutOfABodyIsRead) {
