@@ -166,7 +166,8 @@ void Router::Core::learn(const Record& record, const Outcome& outcome) {
     if (!record.streams) {
         model.answers.add(record.first > 0 ? now_ - record.first : 0);
     }
-    if (ask.key.empty()) {
+    // Reports count all prompts of a batch, the key has the first.
+    if (ask.key.empty() || ask.sequences > 1) {
         return;
     }
     const Tokens prompt = outcome.reported_prompt.value_or(record.prompt_tokens);

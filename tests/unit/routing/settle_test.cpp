@@ -1,0 +1,72 @@
+// What the end of a request, or its failure, leaves behind in the beliefs.
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "unit/routing/router_fixture.hpp"
+
+namespace prefix_router::routing {
+namespace {
+
+constexpr BackendSlot kFirst{0};
+constexpr BackendSlot kSecond{1};
+
+class SettleTest : public RouterTest {
+  protected:
+    Ticket& admit_ask(Ask ask) {
+        tickets_.push_back(std::make_unique<Ticket>(std::move(ask)));
+        router_->admit(*tickets_.back(), now());
+        return *tickets_.back();
+    }
+
+    /// Ten streamed requests, each alone, whose reports say eight times what their keys say.
+    void serve_ten(const std::function<void(Ask&)>& change) {
+        for (int i = 0; i < 10; ++i) {
+            Ask ask;
+            ask.key = key(3, 20);
+            ask.key.is_tokens = false;
+            ask.streams = true;
+            change(ask);
+            Ticket& ticket = admit_ask(std::move(ask));
+            advance(3);
+            first_byte(ticket);
+            Outcome outcome;
+            outcome.reported_prompt = 8 * ticket.decision().prompt_tokens;
+            outcome.reported_cached = 0;
+            router_->end(ticket, outcome, now());
+            advance(1);
+        }
+    }
+
+    void expect_nothing_learned() {
+        const BackendBelief belief = router_->belief(kFirst, now());
+        EXPECT_EQ(router_->bytes_per_token(kUnknownModel), 4.0);
+        EXPECT_NEAR(belief.prefill_tokens_per_s, 5000, 1);
+        EXPECT_EQ(belief.capacity, 1'000'000);
+        EXPECT_EQ(belief.resident, 20 * 128);
+    }
+
+    void deny(std::uint64_t seed) {
+        Ticket& ticket = admit(key(seed, 10));
+        first_byte(ticket);
+        end_with_report(ticket, 0);
+    }
+    void confirm(std::uint64_t seed) {
+        Ticket& ticket = admit(key(seed, 10));
+        first_byte(ticket);
+        end_with_report(ticket, 9 * 512);
+    }
+    Tokens capacity() { return router_->belief(kFirst, now()).capacity; }
+};
+
+TEST_F(SettleTest, ABatchTeachesNothingThatItsFirstPromptAloneSays) {
+    start(1, sent_at_once());
+    serve_ten([](Ask& ask) { ask.sequences = 8; });
+    expect_nothing_learned();
+}
+
+}  // namespace
+}  // namespace prefix_router::routing
