@@ -89,6 +89,8 @@ class Router::Core {
     void unpin(const Record& record);
     void forget_prefix(const Record& record);
     void count_beside(const Record& record, const Outcome& outcome, Tokens mapped);
+    void take_back_work(const Record& record);
+    void discount(Record& record);
     void remember_answer(const Record& record, const Outcome& outcome);
     void learn(const Record& record, const Outcome& outcome);
     void learn_cache(const Record& record, Tokens prompt, Tokens cached);

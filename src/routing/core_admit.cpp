@@ -44,6 +44,7 @@ const Decision& Router::Core::retry(Ticket& ticket, Outcome::Kind why, TimePoint
     begin(now);
     Record& record = *ticket.record_;
     leave_backend(record, leaves(why));
+    take_back_work(record);
     unpin(record);
     if (why != Outcome::Kind::ClientLeft) {
         forget_prefix(record);
@@ -145,9 +146,9 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     count_awaiting(record, state);
     if (!record.is_counted) {
         record.is_counted = true;
-        model.arrivals.add(1, now_);
-        model.work.add(record.service, now_);
-        model.mean_prefill = model.work.at(now_) / model.arrivals.at(now_);
+        record.counted_work = record.service;
+        record.counted_at = now_;
+        model.count(record.service, now_);
     }
     state.work.add(record.service, now_);
     if (is_trial_) {

@@ -83,6 +83,8 @@ void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
         discount_awaiting(record, state);
     }
     if (record.place != Backlog::Entry::Place::None) {
+                take_back_work(record);
+                discount(record);
         state.settle(now_);
         state.lanes.spoiled();
         if (record.place == Backlog::Entry::Place::Watched) {
@@ -90,6 +92,8 @@ void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
         }
         state.backlog.remove(record, now_, leaves);
         state.backlog_changed(now_);
+    } else {
+        discount(record);  // sent before, and taken nowhere
     }
     backend.in_flight -= record.ticket->ask().sequences;
     if (record.is_trial) {
@@ -144,6 +148,22 @@ void Router::Core::remember_answer(const Record& record, const Outcome& outcome)
     answer_hashes_.insert(answer_hashes_.end(), outcome.answer_hashes.begin(),
                           outcome.answer_hashes.end());
     answer_tokens_.assign(record.chain_tokens.begin(), record.chain_tokens.begin() + kept);
+// Requests that a backend refuses, or fails before their first byte, are no load.
+void Router::Core::take_back_work(const Record& record) {
+    if (record.phase == Record::Phase::Prefill) {
+        fleet_.at(record.backend).work.take_back(record.service, record.sent, now_);
+    }
+}
+
+// Nobody computed it.
+void Router::Core::discount(Record& record) {
+    if (record.is_counted && record.phase != Record::Phase::Decode) {
+        record.is_counted = false;
+        fleet_.model(record.ticket->ask().model)
+            .take_back(record.counted_work, record.counted_at, now_);
+    }
+}
+
     const ModelState& model = fleet_.model(record.ticket->ask().model);
     tokens_of(outcome.answer_ends, key.is_tokens ? 1.0 : model.ratio.bytes_per_token(),
               answer_tokens_);

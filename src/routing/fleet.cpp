@@ -1,6 +1,11 @@
 #include "routing/fleet.hpp"
 
 namespace prefix_router::routing {
+namespace {
+
+constexpr double kFewestPerSecond = 1e-6;  // beneath it a mean is rounding errors
+
+}  // namespace
 
 void BackendState::settle(Seconds now) {
     if (backlog.settle(now)) {
@@ -20,6 +25,20 @@ bool BackendState::has_free_lane() const {
     const auto known = static_cast<std::size_t>(backlog.lanes());
     const bool tries_one_more = !has_fixed_lanes && !lanes.is_settled();
     return backlog.pending() < known + (tries_one_more ? 1 : 0);
+}
+
+void ModelState::count(Seconds takes, Seconds now) {
+    arrivals.add(1, now);
+    work.add(takes, now);
+    mean_prefill = work.at(now) / arrivals.at(now);
+}
+
+void ModelState::take_back(Seconds takes, Seconds then, Seconds now) {
+    arrivals.take_back(1, then, now);
+    work.take_back(takes, then, now);
+    if (const double rate = arrivals.at(now); rate > kFewestPerSecond) {
+        mean_prefill = work.at(now) / rate;
+    }
 }
 
 BackendState& Fleet::add(BackendSlot slot) {

@@ -53,6 +53,11 @@ struct ModelState {
     Seconds decode = 5.0;      ///< mean time from first byte to end
     Seconds mean_prefill = 0;  ///< of a request where it was sent
     AnswerTimes answers;
+
+    /// A request that takes so long to prefill was sent.
+    void count(Seconds prefill, Seconds now);
+    /// It was not computed after all.
+    void take_back(Seconds prefill, Seconds then, Seconds now);
 };
 
 /// The learned state by slot and by model. Models come from the pool's table, so it is bounded.

@@ -48,7 +48,10 @@ struct Ticket::Record : Backlog::Entry, boost::intrusive::set_base_hook<> {
     DistanceProfile distances;
     bool is_alone = false;  ///< alone in prefill on its backend since dispatch: a clean sample
     bool is_trial = false;
-    bool is_counted = false;  ///< in the fleet's arrival rate, once over all retries
+
+    bool is_counted = false;   ///< in its model's arrivals and work, once over all retries
+    Seconds counted_work = 0;  ///< there
+    Seconds counted_at = 0;
 
     prefix::Chain chain() const { return {ticket->ask().key.hashes, chain_tokens}; }
     Tokens uncached() const { return std::max<Tokens>(1, prompt_tokens - match.tokens); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "prefix_router/base/clock.hpp"
@@ -7,12 +8,20 @@
 namespace prefix_router::routing {
 
 /// An exponential average of a rate: what was added, per second, over about the last minute.
+/// Read and changed in O(1) with time as a parameter, never decreasing; what turns out not to have
+/// happened can be taken back. Example: 60 added at 0 is a rate of 1 at 0 and of 0.37 at 60.
 class RateAverage {
   public:
     static constexpr Seconds kWindow = 60.0;
 
     void add(double amount, Seconds now) {
         value_ = at(now) + amount / kWindow;
+        since_ = now;
+    }
+    /// What is left of an amount that was added at `then`.
+    void take_back(double amount, Seconds then, Seconds now) {
+        const double left = amount / kWindow * std::exp((then - now) / kWindow);
+        value_ = std::max(0.0, at(now) - left);
         since_ = now;
     }
     double at(Seconds now) const { return value_ * std::exp((since_ - now) / kWindow); }

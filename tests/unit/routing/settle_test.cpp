@@ -68,5 +68,38 @@ TEST_F(SettleTest, ABatchTeachesNothingThatItsFirstPromptAloneSays) {
     expect_nothing_learned();
 }
 
+TEST_F(SettleTest, RefusedRequestsAreNoLoad) {
+    Router::Options options = sent_at_once();
+    options.kept_decisions = 1;
+    start(1, options);
+    for (std::uint64_t i = 1; i <= 50; ++i) {
+        Ticket& ticket = admit(key(i, 40));
+        advance(0.1);
+        end(ticket, i % 2 == 0 ? Outcome::Kind::Refused : Outcome::Kind::Failed);
+    }
+    EXPECT_NEAR(router_->belief(kFirst, now()).work, 0, 1e-9);
+    admit(key(99, 40));
+    EXPECT_NEAR(router_->explained(1).front().candidates.front().externality, 0, 1e-9);
+}
+
+TEST_F(SettleTest, ARetriedRequestIsWorkOnlyWhereItWent) {
+    start(2, sent_at_once());
+    Ticket& ticket = admit(key(1, 40));
+    const BackendSlot refuser = ticket.decision().backend;
+    advance(0.1);
+    router_->retry(ticket, Outcome::Kind::Refused, now());
+    EXPECT_NEAR(router_->belief(refuser, now()).work, 0, 1e-9);
+    EXPECT_GT(router_->belief(ticket.decision().backend, now()).work, 0);
+}
+
+TEST_F(SettleTest, WorkThatWasDoneBeforeAFailureStays) {
+    start(1, sent_at_once());
+    Ticket& ticket = admit(key(1, 40));
+    advance(0.1);
+    first_byte(ticket);
+    end(ticket, Outcome::Kind::Failed);
+    EXPECT_GT(router_->belief(kFirst, now()).work, 0);
+}
+
 }  // namespace
 }  // namespace prefix_router::routing
