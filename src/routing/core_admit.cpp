@@ -163,6 +163,7 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     if (ask.key.empty()) {
         return;
     }
+    record.distances.clear();
     if (state.has_reported_cached) {
         map_.distances(record.chain(), record.backend, distances_);
         record.distances.assign(distances_);

@@ -101,5 +101,24 @@ TEST_F(SettleTest, WorkThatWasDoneBeforeAFailureStays) {
     EXPECT_GT(router_->belief(kFirst, now()).work, 0);
 }
 
+TEST_F(SettleTest, AReportIsHeldAgainstTheDistancesOfItsOwnBackend) {
+    Router::Options options = sent_at_once();
+    options.initial_capacity = 6'000;
+    start(2, options);
+    pool_.find(kSecond)->draining = true;
+    serve(key(1, 8), 0.2);
+    confirm(2);  // the first reports
+    serve(key(3, 8), 0.2);
+    serve(key(4, 8), 0.2);
+    Ticket& ticket = admit(key(1, 8));  // touched long ago there
+    pool_.find(kSecond)->draining = false;
+    router_->retry(ticket, Outcome::Kind::Refused, now());
+    ASSERT_EQ(ticket.decision().backend, kSecond);
+    const Tokens before = router_->belief(kSecond, now()).capacity;
+    first_byte(ticket);
+    end_with_report(ticket, 8 * 512 - 1);
+    EXPECT_EQ(router_->belief(kSecond, now()).capacity, before);
+}
+
 }  // namespace
 }  // namespace prefix_router::routing
