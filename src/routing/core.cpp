@@ -50,6 +50,8 @@ void Router::Core::backend_removed(BackendSlot slot) {
     if (fleet_.has(slot)) {
         fleet_.remove(slot);
         map_.remove_backend(slot);
+        strategy_->forget(slot);
+        log_.forget(slot);
     }
 }
 

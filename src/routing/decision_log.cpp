@@ -34,6 +34,20 @@ void DecisionLog::record(const Ticket& ticket, std::span<const CostTerms> terms,
                            });
 }
 
+void DecisionLog::forget(BackendSlot slot) {
+    std::vector<ExplainedDecision> kept = newest(count_);
+    std::erase_if(kept,
+                  [&](const ExplainedDecision& entry) { return entry.decision.backend == slot; });
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        ExplainedDecision& entry = ring_[i];
+        entry = kept[kept.size() - 1 - i];  // oldest first, into the ring's own memory
+        std::erase_if(entry.candidates,
+                      [&](const CostTerms& terms) { return terms.backend == slot; });
+    }
+    count_ = kept.size();
+    next_ = ring_.empty() ? 0 : count_ % ring_.size();
+}
+
 std::vector<ExplainedDecision> DecisionLog::newest(std::size_t limit) const {
     std::vector<ExplainedDecision> out;
     const std::size_t wanted = std::min(limit, count_);

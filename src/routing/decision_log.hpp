@@ -18,6 +18,8 @@ class DecisionLog {
     explicit DecisionLog(std::size_t kept);
 
     void record(const Ticket& ticket, std::span<const CostTerms> terms, TimePoint now);
+    /// The backend is gone: no decision for it stays, nor its terms in others.
+    void forget(BackendSlot slot);
     std::vector<ExplainedDecision> newest(std::size_t limit) const;
 
   private:

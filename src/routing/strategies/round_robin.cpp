@@ -20,4 +20,10 @@ Choice RoundRobin::choose(const Question& /*question*/, std::span<const BackendS
     return {*best, Reason::RoundRobin};
 }
 
+void RoundRobin::forget(BackendSlot slot) {
+    if (slot.index() < credit_.size()) {
+        credit_[slot.index()] = 0;
+    }
+}
+
 }  // namespace prefix_router::routing

@@ -12,6 +12,7 @@ class RoundRobin final : public Strategy {
   public:
     explicit RoundRobin(const View& view) : view_(view) {}
     Choice choose(const Question& question, std::span<const BackendSlot> candidates) override;
+    void forget(BackendSlot slot) override;
 
   private:
     View view_;

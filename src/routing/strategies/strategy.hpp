@@ -39,6 +39,8 @@ class Strategy {
     virtual Choice choose(const Question& question, std::span<const BackendSlot> candidates) = 0;
     /// The candidates of the last choice with their terms; empty for strategies without a cost.
     virtual std::span<const CostTerms> terms() const { return {}; }
+    /// The backend is gone; another may take its slot.
+    virtual void forget(BackendSlot) {}
 };
 
 /// What strategies look at; all outlive them.

@@ -136,5 +136,45 @@ TEST_F(SettleTest, AMuchSmallerRequestAheadLeavesASampleClean) {
         << "a bound would be the fastest";
 }
 
+TEST_F(SettleTest, ABackendThatIsGoneIsNamedByNoDecision) {
+    Router::Options options = sent_at_once();
+    options.kept_decisions = 4;
+    start(2, options);
+    for (std::uint64_t i = 1; i <= 4; ++i) {
+        end(admit(key(i, 20)));
+    }
+    router_->backend_removed(kFirst);
+    pool_.remove(kFirst);
+    const auto all = router_->explained(10);
+    EXPECT_FALSE(all.empty());
+    for (const ExplainedDecision& each : all) {
+        EXPECT_NE(each.decision.backend, kFirst);
+        ASSERT_EQ(each.candidates.size(), 1U);
+        EXPECT_EQ(each.candidates.front().backend, kSecond);
+    }
+}
+
+TEST_F(SettleTest, ANewcomerTakesItsTurnLikeAnyOther) {
+    start(0, RouterTest::options(config::Strategy::RoundRobin));
+    config::Backend heavy;
+    heavy.id = "heavy";
+    heavy.weight = 10;
+    const BackendSlot place = add_backend(heavy);
+    add_backend("b1");
+    add_backend("b2");
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(admit({}).decision().backend, place);
+        end(*tickets_.back());
+    }
+    router_->backend_removed(place);
+    pool_.remove(place);
+    ASSERT_EQ(add_backend("newcomer"), place);
+    int turns = 0;
+    for (int i = 0; i < 6; ++i) {
+        turns += admit({}).decision().backend == place ? 1 : 0;
+    }
+    EXPECT_GE(turns, 1) << "its place owes nothing";
+}
+
 }  // namespace
 }  // namespace prefix_router::routing
