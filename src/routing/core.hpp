@@ -61,7 +61,7 @@ class Router::Core {
     Record& open(Ticket& ticket);
     Question question(const Record& record) const;
     void gather(const Record& record, Trials trials);
-    void pick_panic(const Record& record);
+    void pick_panic();
     void choose_and_send(Ticket& ticket);
     void send(Ticket& ticket, Choice choice);
     static void count_awaiting(const Record& record, BackendState& state);

@@ -82,7 +82,7 @@ void Router::Core::gather(const Record& record, Trials trials) {
     }
     std::erase_if(gathered_.usable, is_excluded);
     if (is_panic_) {
-        pick_panic(record);
+        pick_panic();
         return;
     }
     candidates_.assign(gathered_.usable.begin(), gathered_.usable.end());
@@ -94,7 +94,7 @@ void Router::Core::gather(const Record& record, Trials trials) {
 }
 
 // All that are equally little bad: one alone would drown.
-void Router::Core::pick_panic(const Record& /*record*/) {
+void Router::Core::pick_panic() {
     candidates_.clear();
     for (const BackendSlot slot : gathered_.usable) {
         const std::uint64_t least = pool_.find(gathered_.usable.front())->health.badness();
