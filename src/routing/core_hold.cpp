@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::size_t kConsidered = 48;     // held requests that choose anew at an event
 constexpr Seconds kFullChoiceEvery = 0.05;  // among all backends; in between, the changed one
-constexpr Seconds kLongestStep = 2;         // a rate learned wrong must not switch the queue off
+// Thousands with one prefix may go once it is believed cached: the next tick sends the rest.
+constexpr std::size_t kMostReleased = 64;  // by one event, under the lock
+constexpr Seconds kLongestStep = 2;        // a rate learned wrong must not switch the queue off
 
 }  // namespace
 
@@ -84,9 +86,10 @@ void Router::Core::pump(std::optional<BackendSlot> changed) {
         full_choice_at_ = now_;
         changed.reset();
     }
+    std::size_t released = 0;
     do {
         changed = pump_once(changed);
-    } while (changed && queue_.size() > 0);
+    } while (changed && queue_.size() > 0 && ++released < kMostReleased);
 }
 
 // One pass over the first held requests in order, each choosing anew behind the ones before it.

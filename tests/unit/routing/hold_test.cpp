@@ -137,6 +137,23 @@ TEST_F(HoldTest, APrefixThatIsUnderWayMakesTheNextOnesShort) {
     EXPECT_EQ(first.decision().backend, second.decision().backend);
 }
 
+TEST_F(HoldTest, OneEventReleasesSoManyAtMostAndTheTicksTheRest) {
+    start_with_lanes(1, held());
+    Ticket& running = admit(key(1, 60));
+    for (int i = 0; i < 150; ++i) {
+        admit(key(2, 40));
+    }
+    advance(6);
+    first_byte(running);
+    EXPECT_EQ(router_->take_released().size(), 64U);
+    EXPECT_EQ(router_->held(), 86U);
+    for (const std::size_t left : {22U, 0U}) {
+        advance(0.06);
+        router_->tick(now());
+        EXPECT_EQ(router_->held(), left);
+    }
+}
+
 TEST_F(HoldTest, ACancelledRequestLeavesTheQueue) {
     start_with_lanes(1, held());
     Ticket& running = admit(key(1, 20));
