@@ -29,7 +29,7 @@ void Router::Core::start_capacity(BackendSlot slot, BackendState& state, Tokens 
     const bool is_told = configured || state.scraped_capacity > 0;
     state.capacity.start(believed,
                          is_told ? CapacityLearner::Source::Told : CapacityLearner::Source::Guessed,
-                         configured.value_or(0) / 2);
+                         is_told ? believed / 2 : 0);
     map_.set_capacity(slot, state.capacity.believed());
 }
 

@@ -16,6 +16,27 @@ std::size_t blocks_within(const std::vector<std::uint32_t>& ends, double tokens)
     return static_cast<std::size_t>(after - ends.begin());
 }
 
+// Reports count the engine's tokens in its own blocks, the chain counts estimates.
+CapacityLearner::Report blocks_found(const Record& record, Tokens engine_block, Tokens prompt,
+                                     Tokens cached) {
+    const bool is_exact = record.ticket->ask().key.is_tokens;
+    const double scale = static_cast<double>(record.prompt_tokens) /
+                         static_cast<double>(std::max<Tokens>(1, prompt));
+    const double tokens = static_cast<double>(cached) * scale;
+    const double slack =
+        is_exact ? 0.0 : kEstimateSlack * tokens + static_cast<double>(engine_block);
+    CapacityLearner::Report report;
+    report.expected_blocks = record.match.blocks;
+    report.actual_blocks = blocks_within(record.chain_tokens, tokens);
+    if (report.actual_blocks < report.expected_blocks) {
+        report.actual_blocks = std::min<std::size_t>(
+            report.expected_blocks, blocks_within(record.chain_tokens, tokens + slack));
+    }
+    report.most_blocks =
+        blocks_within(record.chain_tokens, static_cast<double>(record.prompt_tokens - 1) - slack);
+    return report;
+}
+
 }  // namespace
 
 void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
@@ -62,6 +83,8 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
                 break;
             case Outcome::Kind::Refused:
             case Outcome::Kind::Failed:
+                take_back_work(record);
+                discount(record);
                 unpin(record);
                 forget_prefix(record);
                 break;
@@ -69,6 +92,8 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
                 unpin(record);
                 break;
         }
+    } else {
+        discount(record);  // sent before, and taken nowhere
     }
     std::erase(released_, &ticket);
     records_.give_back(std::move(ticket.record_));
@@ -83,8 +108,6 @@ void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
         discount_awaiting(record, state);
     }
     if (record.place != Backlog::Entry::Place::None) {
-                take_back_work(record);
-                discount(record);
         state.settle(now_);
         state.lanes.spoiled();
         if (record.place == Backlog::Entry::Place::Watched) {
@@ -92,8 +115,6 @@ void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
         }
         state.backlog.remove(record, now_, leaves);
         state.backlog_changed(now_);
-    } else {
-        discount(record);  // sent before, and taken nowhere
     }
     backend.in_flight -= record.ticket->ask().sequences;
     if (record.is_trial) {
@@ -127,6 +148,22 @@ void Router::Core::count_beside(const Record& record, const Outcome& outcome, To
     }
 }
 
+// Requests that a backend refuses, or fails before their first byte, are no load.
+void Router::Core::take_back_work(const Record& record) {
+    if (record.phase == Record::Phase::Prefill) {
+        fleet_.at(record.backend).work.take_back(record.service, record.sent, now_);
+    }
+}
+
+// Nobody computed it.
+void Router::Core::discount(Record& record) {
+    if (record.is_counted && record.phase != Record::Phase::Decode) {
+        record.is_counted = false;
+        fleet_.model(record.ticket->ask().model)
+            .take_back(record.counted_work, record.counted_at, now_);
+    }
+}
+
 // The engine frees the blocks now, the prompt's and the answer's: they are the youngest.
 void Router::Core::remember_answer(const Record& record, const Outcome& outcome) {
     const prompt::PromptKey& key = record.ticket->ask().key;
@@ -148,22 +185,6 @@ void Router::Core::remember_answer(const Record& record, const Outcome& outcome)
     answer_hashes_.insert(answer_hashes_.end(), outcome.answer_hashes.begin(),
                           outcome.answer_hashes.end());
     answer_tokens_.assign(record.chain_tokens.begin(), record.chain_tokens.begin() + kept);
-// Requests that a backend refuses, or fails before their first byte, are no load.
-void Router::Core::take_back_work(const Record& record) {
-    if (record.phase == Record::Phase::Prefill) {
-        fleet_.at(record.backend).work.take_back(record.service, record.sent, now_);
-    }
-}
-
-// Nobody computed it.
-void Router::Core::discount(Record& record) {
-    if (record.is_counted && record.phase != Record::Phase::Decode) {
-        record.is_counted = false;
-        fleet_.model(record.ticket->ask().model)
-            .take_back(record.counted_work, record.counted_at, now_);
-    }
-}
-
     const ModelState& model = fleet_.model(record.ticket->ask().model);
     tokens_of(outcome.answer_ends, key.is_tokens ? 1.0 : model.ratio.bytes_per_token(),
               answer_tokens_);
@@ -210,32 +231,23 @@ void Router::Core::learn_cache(const Record& record, Tokens prompt, Tokens cache
     BackendState& state = fleet_.at(record.backend);
     state.has_reported_cached = true;
     state.engine_block.learn(cached);
-    if (state.flush.learn(
-            {record.match.tokens, cached, record.distances.at(0), state.capacity.believed()})) {
+    const FlushDetector::Verdict verdict = state.flush.learn(
+        {record.match.tokens, cached, record.distances.at(0), state.capacity.believed()});
+    const bool is_flushed = verdict == FlushDetector::Verdict::Flushed;
+    if (is_flushed) {
         map_.clear_backend(record.backend);
     }
     if (!options_.learn_capacity) {
         return;
     }
-    bool has_changed = cached > 0 && state.capacity.confirm();
-    if (!record.distances.empty()) {
-        // Reports count the engine's tokens in its own blocks, the chain counts estimates.
-        const bool is_exact = record.ticket->ask().key.is_tokens;
-        const double scale = static_cast<double>(record.prompt_tokens) /
-                             static_cast<double>(std::max<Tokens>(1, prompt));
-        const double tokens = static_cast<double>(cached) * scale;
-        const double slack =
-            is_exact ? 0.0
-                     : kEstimateSlack * tokens + static_cast<double>(state.engine_block.size());
-        CapacityLearner::Report report;
-        report.expected_blocks = record.match.blocks;
-        report.actual_blocks = blocks_within(record.chain_tokens, tokens);
-        if (report.actual_blocks < report.expected_blocks) {
-            report.actual_blocks = std::min<std::size_t>(
-                report.expected_blocks, blocks_within(record.chain_tokens, tokens + slack));
-        }
-        report.most_blocks = blocks_within(record.chain_tokens,
-                                           static_cast<double>(record.prompt_tokens - 1) - slack);
+    if (verdict == FlushDetector::Verdict::Suspected) {
+        state.capacity.suspect();
+    }
+    bool has_changed =
+        cached > 0 ? state.capacity.confirm() : is_flushed && state.capacity.acquit();
+    if (!is_flushed && !record.distances.empty()) {
+        const CapacityLearner::Report report =
+            blocks_found(record, state.engine_block.size(), prompt, cached);
         has_changed |= state.capacity.learn(report, record.distances);
     }
     if (has_changed) {

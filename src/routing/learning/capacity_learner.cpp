@@ -23,6 +23,8 @@ void CapacityLearner::start(Tokens believed, Source source, Tokens floor) {
     refutations_ = 0;
     floor_ = std::min(believed_, std::max(kLeast, static_cast<double>(floor)));
     denials_ = 0;
+    before_suspicion_.reset();
+    may_acquit_ = true;
     is_learned_ = false;
     is_doubted_ = false;
 }
@@ -71,7 +73,26 @@ void CapacityLearner::doubt() {
     is_doubted_ = true;
 }
 
+void CapacityLearner::suspect() {
+    if (may_acquit_ && !before_suspicion_) {
+        before_suspicion_ = {believed_, denials_};
+    }
+}
+
+bool CapacityLearner::acquit() {
+    may_acquit_ = false;
+    if (!before_suspicion_) {
+        return false;
+    }
+    believed_ = before_suspicion_->believed;
+    denials_ = before_suspicion_->denials;
+    before_suspicion_.reset();
+    return true;
+}
+
 bool CapacityLearner::confirm() {
+    before_suspicion_.reset();
+    may_acquit_ = true;
     const bool was_doubted = is_doubted_;
     is_doubted_ = false;
     return was_doubted;

@@ -12,15 +12,18 @@ constexpr std::uint32_t kReportsToBelieve = 4;
 
 }  // namespace
 
-bool FlushDetector::learn(const Report& report) {
+FlushDetector::Verdict FlushDetector::learn(const Report& report) {
     const bool was_recent = report.distance < report.capacity / 4;
     if (report.reported > 0) {
         denied_ = 0;
-    } else if (report.believed > kSureBelief && was_recent && ++denied_ >= kDenialsToDrop) {
-        denied_ = 0;
-        return true;
+    } else if (report.believed > kSureBelief && was_recent) {
+        ++denied_;
     }
-    return false;
+    if (denied_ < kDenialsToDrop) {
+        return denied_ == 0 ? Verdict::Fine : Verdict::Suspected;
+    }
+    denied_ = 0;
+    return Verdict::Flushed;
 }
 
 void EngineBlock::learn(Tokens reported) {

@@ -19,8 +19,12 @@ class FlushDetector {
         prefix::StackDistance distance = 0;
         Tokens capacity = 0;
     };
-    /// True when the backend's map should be dropped.
-    bool learn(const Report& report);
+    enum class Verdict : std::uint8_t {
+        Fine,
+        Suspected,
+        Flushed  ///< the backend's map should be dropped
+    };
+    Verdict learn(const Report& report);
 
   private:
     std::uint32_t denied_ = 0;

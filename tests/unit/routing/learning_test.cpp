@@ -5,6 +5,7 @@
 
 #include "prefix_router/base/random.hpp"
 
+#include "routing/chain.hpp"
 #include "routing/learning/answer_times.hpp"
 #include "routing/learning/capacity_learner.hpp"
 #include "routing/learning/foreign_load.hpp"
@@ -192,7 +193,7 @@ TEST(TokenRatioTest, TheMedianIsUsedAndSmallChangesAreNot) {
 }
 
 bool denied(FlushDetector& flush, Tokens believed, Tokens reported, Tokens distance = 1000) {
-    return flush.learn({believed, reported, distance, 500'000});
+    return flush.learn({believed, reported, distance, 500'000}) == FlushDetector::Verdict::Flushed;
 }
 
 TEST(FlushDetectorTest, ThreeDenialsRunningDropTheMap) {
@@ -204,6 +205,35 @@ TEST(FlushDetectorTest, ThreeDenialsRunningDropTheMap) {
     EXPECT_FALSE(denied(flush, 500, 0));  // believed little: says nothing
     EXPECT_FALSE(denied(flush, 5000, 0));
     EXPECT_TRUE(denied(flush, 5000, 0));
+}
+
+TEST(FlushDetectorTest, IsSuspiciousUntilAHit) {
+    using Verdict = FlushDetector::Verdict;
+    FlushDetector flush;
+    EXPECT_EQ(flush.learn({5000, 0, 1000, 500'000}), Verdict::Suspected);
+    EXPECT_EQ(flush.learn({500, 0, 1000, 500'000}), Verdict::Suspected);
+    EXPECT_EQ(flush.learn({5000, 100, 1000, 500'000}), Verdict::Fine);
+    EXPECT_EQ(flush.learn({500, 0, 1000, 500'000}), Verdict::Fine);
+}
+
+TEST(TokensOfTest, StayInTheirRangeWhateverTheRatio) {
+    std::vector<std::uint32_t> tokens;
+    const std::vector<std::uint32_t> ends{256, 600, 0x90000000U, 0xffffffffU};
+    tokens_of(ends, 0.5, tokens);
+    EXPECT_EQ(tokens, (std::vector<std::uint32_t>{512, 1200, 0x80000000U, 0x80000000U}));
+    tokens.clear();
+    tokens_of(ends, 4, tokens);
+    EXPECT_EQ(tokens, (std::vector<std::uint32_t>{64, 150, 0x24000000U, 0x3fffffffU}));
+}
+
+TEST(RateAverageTest, WhatIsTakenBackLeavesNothing) {
+    RateAverage rate;
+    rate.add(10, 0);
+    rate.add(60, 5);
+    rate.take_back(60, 5, 50);
+    EXPECT_NEAR(rate.at(50), 10.0 / 60 * std::exp(-50.0 / 60), 1e-12);
+    rate.take_back(10, 0, 70);
+    EXPECT_NEAR(rate.at(70), 0, 1e-12);
 }
 
 TEST(FlushDetectorTest, DenialsOfOldBlocksSpeakOfTheCapacity) {

@@ -68,6 +68,40 @@ TEST_F(SettleTest, ABatchTeachesNothingThatItsFirstPromptAloneSays) {
     expect_nothing_learned();
 }
 
+TEST_F(SettleTest, AFlushedCacheIsNoSmallerOne) {
+    start(1, sent_at_once());
+    for (std::uint64_t i = 1; i <= 6; ++i) {
+        serve(key(i, 10), 0.2);
+    }
+    confirm(1);
+    for (std::uint64_t i = 2; i <= 4; ++i) {
+        deny(i);
+    }
+    EXPECT_EQ(map_.resident(kFirst), 10 * 512) << "dropped but for the last";
+    EXPECT_EQ(capacity(), 1'000'000);
+}
+
+TEST_F(SettleTest, ACacheThatNeverHasAnythingIsSmaller) {
+    start(1, sent_at_once());
+    for (std::uint64_t i = 1; i <= 12; ++i) {
+        serve(key(i, 10), 0.2);
+        deny(i);
+    }
+    EXPECT_LT(capacity(), 200'000);
+}
+
+TEST_F(SettleTest, DenialsLowerAScrapedCapacityToHalfAtMost) {
+    start(1, sent_at_once());
+    pool_.find(kFirst)->scraped.capacity = 100'000;
+    router_->backend_scraped(kFirst, now());
+    for (std::uint64_t i = 1; i <= 40; ++i) {
+        serve(key(i, 10), 0.2);
+        deny(i);
+    }
+    EXPECT_GE(capacity(), 50'000);
+    EXPECT_LT(capacity(), 100'000);
+}
+
 TEST_F(SettleTest, RefusedRequestsAreNoLoad) {
     Router::Options options = sent_at_once();
     options.kept_decisions = 1;
