@@ -159,7 +159,7 @@ TEXT
 }
 
 if ((serve)) && is_taken 8080; then fail "--serve needs port 8080, which is in use"; fi
-"$root/scripts/install_dependencies.sh"
+"$root/scripts/install_dependencies.sh" build
 "$root/scripts/build.sh" release prefix-router engine-sim chat-load
 
 if [[ -n $strategies ]]; then

@@ -1,15 +1,19 @@
 #!/bin/bash
-# Installs what building and testing needs, from the distribution: Debian 12, Debian 13 or Ubuntu 24.04.
-# As root or with sudo. Does nothing when nothing is missing.
+# install_dependencies.sh [build]   installs what building and testing needs, with `build` only what building needs, from
+# the distribution: Debian 12, Debian 13 or Ubuntu 24.04. As root or with sudo. Does nothing when nothing is missing.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 packages=(
-    buildah ca-certificates ccache clang-format-19 cmake curl debootstrap dpkg-dev file g++ git
-    ninja-build python3 python3-venv systemd
+    ca-certificates ccache cmake curl dpkg-dev file g++ git ninja-build python3
     libbenchmark-dev libcli11-dev libgmock-dev libgtest-dev liblzma-dev libspdlog-dev libssl-dev
-    libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev valgrind zlib1g-dev
+    libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev
 )
+case "${1:-all}" in
+    build) ;;
+    all) packages+=(buildah clang-format-19 debootstrap python3-venv systemd valgrind) ;;
+    *) fail "install_dependencies.sh takes 'build' or nothing, not '$1'" ;;
+esac
 
 distribution() {
     (. /etc/os-release 2>/dev/null && echo "${ID:-unknown} ${VERSION_ID:-}") || echo "unknown"

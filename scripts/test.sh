@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what is missing, checks the style, builds and runs every test, then builds and runs them again under
-# AddressSanitizer and UndefinedBehaviorSanitizer. About half an hour on two cores when nothing is cached,
-# ten minutes when ccache knows the objects.
+# AddressSanitizer and UndefinedBehaviorSanitizer. About forty minutes on two cores when nothing is cached,
+# a quarter of an hour when ccache knows the objects.
 set -euo pipefail
 exec </dev/null
 . "$(dirname "$0")/common.sh"
