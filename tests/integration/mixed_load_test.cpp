@@ -101,7 +101,7 @@ TEST_F(MixedLoad, MixesNothingUpAndLeavesNothingBehind) {
 
 TEST_F(MixedLoad, CanBeStoppedInTheMiddle) {
     config.threads = 2;
-    config.health.passive_failures = 1'000'000;  // else "cut" may eject `one` before its 20 requests
+    config.health.passive_failures = 1'000'000;  // else "cut" may eject `one` too early
     is_published_to_the_end = false;
     FakeBackend one(echo);
     FakeBackend two(echo);
