@@ -104,7 +104,7 @@ Request read_request(const http::request<http::string_body>& message) {
 
 class Server::Listener {
   public:
-    Listener(tcp::endpoint endpoint, std::vector<Route> routes, net::Descriptor inherited)
+    Listener(const tcp::endpoint& endpoint, std::vector<Route> routes, net::Descriptor inherited)
         : routes_(std::move(routes)), acceptor_(io_) {
         if (inherited.is_open()) {
             acceptor_.assign(endpoint.protocol(), inherited.release());
@@ -118,7 +118,7 @@ class Server::Listener {
     ~Listener() { stop(); }
 
     void run() {
-        asio::co_spawn(io_, accept_connections(), [](std::exception_ptr) {});
+        asio::co_spawn(io_, accept_connections(), [](const std::exception_ptr&) {});
         thread_ = std::thread([this] { io_.run(); });
     }
 
@@ -148,7 +148,7 @@ class Server::Listener {
         for (;;) {
             auto [error, socket] = co_await acceptor_.async_accept(kToken);
             if (!error) {
-                asio::co_spawn(io_, serve(std::move(socket)), [](std::exception_ptr) {});
+                asio::co_spawn(io_, serve(std::move(socket)), [](const std::exception_ptr&) {});
                 continue;
             }
             if (error == asio::error::operation_aborted || is_retired_) {

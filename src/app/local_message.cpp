@@ -39,6 +39,7 @@ void attach(Frame& frame, const std::vector<net::Descriptor>& descriptors) {
     rights->cmsg_type = SCM_RIGHTS;
     rights->cmsg_len = CMSG_LEN(size);
     std::vector<int> numbers;
+    numbers.reserve(descriptors.size());
     for (const auto& descriptor : descriptors) {
         numbers.push_back(descriptor.number());
     }

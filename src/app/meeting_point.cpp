@@ -47,7 +47,7 @@ Result<net::Descriptor> listen_at(const std::string& path) {
     }
     if (::chmod(beside.c_str(), kOwnerOnly) != 0 || ::listen(socket->number(), kBacklog) != 0 ||
         std::rename(beside.c_str(), path.c_str()) != 0) {
-        const auto error = system_error(path, "cannot make the socket");
+        auto error = system_error(path, "cannot make the socket");
         ::unlink(beside.c_str());
         return error;
     }

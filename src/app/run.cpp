@@ -34,7 +34,7 @@ sigset_t block_signals() {
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, Succession::kReplacedSignal);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
+    static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
     return signals;
 }
 
@@ -135,6 +135,7 @@ int run(std::span<const char* const> arguments) {
     }
     if (const auto* replay = std::get_if<Replay>(&command)) {
         std::vector<const char*> words;
+        words.reserve(replay->arguments.size());
         for (const auto& argument : replay->arguments) {
             words.push_back(argument.c_str());
         }

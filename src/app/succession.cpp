@@ -19,13 +19,14 @@ Result<ListeningSockets> Succession::sockets(const config::Config& config) {
     if (!found) {
         return found.error();
     }
-    if (!*found) {
+    std::optional<Predecessor>& there = *found;
+    if (!there) {
         return passed;
     }
-    predecessor_ = std::move(*found);
-    spdlog::info("taking over from process {}: {} listening sockets", predecessor_->process(),
-                 predecessor_->sockets.data.size());
-    return matching(std::move(predecessor_->sockets), config);
+    Predecessor& predecessor = predecessor_.emplace(std::move(*there));
+    spdlog::info("taking over from process {}: {} listening sockets", predecessor.process(),
+                 predecessor.sockets.data.size());
+    return matching(std::move(predecessor.sockets), config);
 }
 
 Result<void> Succession::begin(Application& application) {

@@ -80,7 +80,7 @@ void RequestHead::clear() {
 
 Result<std::size_t> RequestHeadParser::parse(std::string_view bytes, const Arrival& arrival,
                                              RequestHead& head) {
-    const Result<std::size_t> end = scanner_.find_end(bytes);
+    Result<std::size_t> end = scanner_.find_end(bytes);
     if (!end) {
         head.clear();
         return end;
