@@ -180,6 +180,7 @@ net::Task<void> BackendMonitor::take_metrics(const Fetched& answer) {
     if (!backend()->spec.capacity_tokens && !load_.capacity) {
         load_.capacity = asked_.capacity;
     }
+    load_.slots = asked_.slots;
     if (!load_.step) {
         load_.step = asked_.step;
     }
@@ -194,7 +195,7 @@ net::Task<void> BackendMonitor::ask_facts() {
         if (answer && is_good(answer->status)) {
             asked_ = read_sglang_facts(answer->body);
         }
-    } else if (wants_capacity && (engine_ == Engine::LlamaCpp || engine_ == Engine::Unknown)) {
+    } else if (engine_ == Engine::LlamaCpp || (wants_capacity && engine_ == Engine::Unknown)) {
         co_await ask_llamacpp();
     }
     if (wants_capacity && !asked_.capacity && !has_warned_of_capacity_ && !scraper_.is_stopped()) {
@@ -210,7 +211,7 @@ net::Task<void> BackendMonitor::ask_llamacpp() {
     for (const std::string_view path : kLlamaCppInfo) {
         const auto answer = co_await ask(path);
         if (answer && is_good(answer->status)) {
-            asked_.capacity = read_llamacpp_capacity(answer->body);
+            asked_ = read_llamacpp_facts(answer->body);
         }
         if (asked_.capacity) {
             co_return;

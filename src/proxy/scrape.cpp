@@ -13,6 +13,8 @@ using nlohmann::json;
 
 constexpr std::size_t kMostModels = 1000;
 constexpr std::size_t kLongestName = 256;
+constexpr Tokens kMostSlots = 1024;
+constexpr Tokens kMostContext = Tokens{1} << 40;
 
 /// One line of an exposition: name, the text between its braces, value.
 struct Sample {
@@ -231,29 +233,33 @@ EngineFacts read_sglang_facts(std::string_view text) {
     if (!document.is_object()) {
         return {};
     }
-    return {positive(document, "max_total_num_tokens"), positive(document, "chunked_prefill_size")};
+    return {positive(document, "max_total_num_tokens"), positive(document, "chunked_prefill_size"),
+            std::nullopt};
 }
 
-std::optional<Tokens> read_llamacpp_capacity(std::string_view text) {
+EngineFacts read_llamacpp_facts(std::string_view text) {
     const json document = json::parse(text, nullptr, false);
+    EngineFacts facts;
+    Tokens slots = 0;
+    Tokens context = 0;
     if (document.is_array()) {
-        Tokens sum = 0;
         for (const json& slot : document) {
-            if (slot.is_object()) {
-                sum += positive(slot, "n_ctx").value_or(0);
-            }
+            const auto own = slot.is_object() ? positive(slot, "n_ctx") : std::nullopt;
+            slots += own ? 1 : 0;
+            context += own.value_or(0);
         }
-        return sum > 0 ? std::optional(sum) : std::nullopt;
+    } else if (document.is_object() && document.contains("default_generation_settings") &&
+               document["default_generation_settings"].is_object()) {
+        slots = positive(document, "total_slots").value_or(1);
+        context = positive(document["default_generation_settings"], "n_ctx").value_or(0);
+        context = context < kMostContext / slots ? context * slots : 0;
     }
-    if (!document.is_object() || !document.contains("default_generation_settings") ||
-        !document["default_generation_settings"].is_object()) {
-        return std::nullopt;
+    if (context > 0) {
+        facts.capacity = context;
+        facts.slots =
+            slots <= kMostSlots ? std::optional(static_cast<std::uint32_t>(slots)) : std::nullopt;
     }
-    const auto context = positive(document["default_generation_settings"], "n_ctx");
-    if (!context) {
-        return std::nullopt;
-    }
-    return *context * positive(document, "total_slots").value_or(1);
+    return facts;
 }
 
 }  // namespace prefix_router::proxy

@@ -29,14 +29,15 @@ Exposition read_exposition(std::string_view text);
 std::vector<std::string> read_models(std::string_view json);
 
 struct EngineFacts {
-    std::optional<Tokens> capacity;  ///< KV tokens
-    std::optional<Tokens> step;      ///< most tokens of one engine step
+    std::optional<Tokens> capacity;      ///< KV tokens
+    std::optional<Tokens> step;          ///< most tokens of one engine step
+    std::optional<std::uint32_t> slots;  ///< of llama.cpp
 };
 /// From SGLang's /get_server_info: max_total_num_tokens, chunked_prefill_size (-1: not chunked).
 EngineFacts read_sglang_facts(std::string_view json);
 
-/// The KV capacity in tokens from llama.cpp's /props (context of one slot times slots) or /slots
-/// (their sum).
-std::optional<Tokens> read_llamacpp_capacity(std::string_view json);
+/// Slots and KV capacity in tokens from llama.cpp's /props (context of one slot times slots) or
+/// /slots (their sum).
+EngineFacts read_llamacpp_facts(std::string_view json);
 
 }  // namespace prefix_router::proxy

@@ -64,7 +64,19 @@ void Router::Core::backend_scraped(BackendSlot slot, TimePoint now) {
         state.scraped_capacity = *capacity;
         start_capacity(slot, state, *capacity);
     }
+    const std::uint32_t slots = backend.scraped.slots.value_or(state.scraped_slots);
+    if (slots != state.scraped_slots) {
+        state.scraped_slots = slots;
+        fleet_.set_slots(slot, SlotCache(slots));
+    }
     state.foreign.scraped(backend.scraped, backend.in_flight, state.awaiting, now_);
+}
+
+void Router::Core::forget_cache(BackendSlot slot) {
+    map_.clear_backend(slot);
+    if (auto& slots = fleet_.at(slot).slots) {
+        slots->clear();
+    }
 }
 
 void Router::Core::backend_returned(BackendSlot slot) {
@@ -75,7 +87,7 @@ void Router::Core::backend_returned(BackendSlot slot) {
     }
     state.seen_returns = health.returns();
     if (health.last_outage() > kShortOutage) {
-        map_.clear_backend(slot);
+        forget_cache(slot);
         return;
     }
     state.capacity.doubt();

@@ -85,6 +85,8 @@ class Router::Core {
     void release_refused(Record& record);
 
     // core_settle.cpp
+    void leave_slot(const Record& record, const prefix::Chain& content);
+    void withdraw_from_slot(const Record& record);
     void leave_backend(Record& record, Backlog::Leaves leaves);
     void unpin(const Record& record);
     void forget_prefix(const Record& record);
@@ -93,6 +95,8 @@ class Router::Core {
     void discount(Record& record);
     void remember_answer(const Record& record, const Outcome& outcome);
     void learn(const Record& record, const Outcome& outcome);
+    void learn_slots(const Record& record, Tokens prompt, Tokens cached);
+    void forget_cache(BackendSlot slot);
     void learn_cache(const Record& record, Tokens prompt, Tokens cached);
 
     const Options options_;

@@ -45,6 +45,7 @@ const Decision& Router::Core::retry(Ticket& ticket, Outcome::Kind why, TimePoint
     Record& record = *ticket.record_;
     leave_backend(record, leaves(why));
     take_back_work(record);
+    withdraw_from_slot(record);
     unpin(record);
     if (why != Outcome::Kind::ClientLeft) {
         forget_prefix(record);
@@ -115,6 +116,8 @@ void Router::Core::send(Ticket& ticket, Choice choice) {
     pool::Backend& backend = *pool_.find(choice.backend);
     if (adaptive_ != nullptr) {
         record.match = adaptive_->match(choice.backend);
+    } else if (state.slots) {
+        record.match = state.slots->outlook(record.chain(), now_).match;
     } else if (!ticket.ask().key.empty()) {
         map_.match(record.chain(), {&choice.backend, 1}, matches_);
         record.match = matches_[choice.backend.index()];
@@ -160,11 +163,15 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     state.backlog_changed(now_);
     backend.in_flight += ask.sequences;
     state.foreign.sent(backend.in_flight, state.awaiting);
+    if (state.slots) {
+        record.found_slot = state.slots->has_free();
+        state.slots->sent(&record, record.chain(), now_);
+    }
     if (ask.key.empty()) {
         return;
     }
     record.distances.clear();
-    if (state.has_reported_cached) {
+    if (state.has_reported_cached && !state.slots) {
         map_.distances(record.chain(), record.backend, distances_);
         record.distances.assign(distances_);
     }

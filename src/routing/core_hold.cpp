@@ -55,6 +55,9 @@ void Router::Core::hold(Ticket& ticket, BackendSlot wants, Seconds own) {
 bool Router::Core::is_open(BackendSlot slot, ModelId model) {
     BackendState& state = fleet_.at(slot);
     state.settle(now_);
+    if (state.slots && !state.slots->has_free()) {
+        return false;  // bound late, it may find its own prompt's slot free
+    }
     return state.backlog.wait(now_) <= theta(slot, model) || state.has_free_lane();
 }
 

@@ -59,7 +59,7 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
     state.backlog.remove(record, now_);
     state.backlog_changed(now_);
     // Requests past their first byte are in its memory, all at once.
-    if (options_.learn_capacity &&
+    if (options_.learn_capacity && !state.slots &&
         state.capacity.holds_at_least(map_.pinned(record.backend) - state.awaiting_tokens)) {
         map_.set_capacity(record.backend, state.capacity.believed());
     }
@@ -85,10 +85,12 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
             case Outcome::Kind::Failed:
                 take_back_work(record);
                 discount(record);
+                withdraw_from_slot(record);
                 unpin(record);
                 forget_prefix(record);
                 break;
             case Outcome::Kind::ClientLeft:
+                leave_slot(record, record.chain());
                 unpin(record);
                 break;
         }
@@ -120,6 +122,18 @@ void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
     if (record.is_trial) {
         record.is_trial = false;
         backend.health.abandon_trial();  // a verdict came through the pool, or there is none
+    }
+}
+
+void Router::Core::leave_slot(const Record& record, const prefix::Chain& content) {
+    if (auto& slots = fleet_.at(record.backend).slots) {
+        slots->ended(&record, content, now_);
+    }
+}
+
+void Router::Core::withdraw_from_slot(const Record& record) {
+    if (auto& slots = fleet_.at(record.backend).slots) {
+        slots->withdrawn(&record, now_);
     }
 }
 
@@ -168,10 +182,12 @@ void Router::Core::discount(Record& record) {
 void Router::Core::remember_answer(const Record& record, const Outcome& outcome) {
     const prompt::PromptKey& key = record.ticket->ask().key;
     if (key.empty()) {
+        leave_slot(record, {});
         return;
     }
     const Tokens prompt_mapped = record.chain_tokens.back();
     if (outcome.answer_hashes.empty()) {
+        leave_slot(record, record.chain());
         count_beside(record, outcome, prompt_mapped);
         map_.unpin_and_touch(record.chain(), record.backend);
         return;
@@ -188,6 +204,7 @@ void Router::Core::remember_answer(const Record& record, const Outcome& outcome)
     const ModelState& model = fleet_.model(record.ticket->ask().model);
     tokens_of(outcome.answer_ends, key.is_tokens ? 1.0 : model.ratio.bytes_per_token(),
               answer_tokens_);
+    leave_slot(record, {answer_hashes_, answer_tokens_});
     const Tokens shared = common > 0 ? record.chain_tokens[common - 1] : 0;
     count_beside(record, outcome, prompt_mapped - shared + answer_tokens_.back());
     // Ends before beginnings, and what prompt and answer share but once.
@@ -227,6 +244,17 @@ void Router::Core::learn(const Record& record, const Outcome& outcome) {
     }
 }
 
+// Prompts beside the slots are found again in the order of an LRU, as the map has them; how many
+// there are is not told.
+void Router::Core::learn_slots(const Record& record, Tokens prompt, Tokens cached) {
+    BackendState& state = fleet_.at(record.backend);
+    if (record.found_slot && state.slots_watch.learn(prompt, record.match.tokens, cached)) {
+        fleet_.set_slots(record.backend, std::nullopt);
+        state.capacity.start(options_.initial_capacity, CapacityLearner::Source::Guessed, 0);
+        map_.set_capacity(record.backend, state.capacity.believed());
+    }
+}
+
 void Router::Core::learn_cache(const Record& record, Tokens prompt, Tokens cached) {
     BackendState& state = fleet_.at(record.backend);
     state.has_reported_cached = true;
@@ -235,9 +263,13 @@ void Router::Core::learn_cache(const Record& record, Tokens prompt, Tokens cache
         {record.match.tokens, cached, record.distances.at(0), state.capacity.believed()});
     const bool is_flushed = verdict == FlushDetector::Verdict::Flushed;
     if (is_flushed) {
-        map_.clear_backend(record.backend);
+        forget_cache(record.backend);
     }
     if (!options_.learn_capacity) {
+        return;
+    }
+    if (state.slots) {
+        learn_slots(record, prompt, cached);
         return;
     }
     if (verdict == FlushDetector::Verdict::Suspected) {

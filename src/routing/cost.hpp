@@ -23,6 +23,7 @@ struct CostInputs {
     Seconds decode = 0;      ///< mean time from first byte to end
     /// KV memory, where it is known for sure; nullopt: no wait for it is expected.
     std::optional<Tokens> room;
+    Seconds slot_wait = 0;  ///< until the engine has a slot for it
     double in_flight = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "routing/fleet.hpp"
 
+#include <utility>
+
 namespace prefix_router::routing {
 namespace {
 
@@ -49,7 +51,15 @@ BackendState& Fleet::add(BackendSlot slot) {
     return *backends_[slot.index()];
 }
 
+void Fleet::set_slots(BackendSlot slot, std::optional<SlotCache> slots) {
+    std::optional<SlotCache>& present = at(slot).slots;
+    with_slots_ += slots ? 1U : 0U;
+    with_slots_ -= present ? 1U : 0U;
+    present = std::move(slots);
+}
+
 void Fleet::remove(BackendSlot slot) {
+    set_slots(slot, std::nullopt);
     backends_[slot.index()].reset();
     for (const auto& model : models_) {
         if (model) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "prefix_router/base/clock.hpp"
@@ -16,6 +17,7 @@
 #include "routing/learning/rate_average.hpp"
 #include "routing/learning/report_watch.hpp"
 #include "routing/learning/token_ratio.hpp"
+#include "routing/slot_cache.hpp"
 
 namespace prefix_router::routing {
 
@@ -28,9 +30,12 @@ struct BackendState {
     ForeignLoad foreign;
     RateAverage work;  ///< expected prefill sent there, seconds per second
     EngineBlock engine_block;
+    std::optional<SlotCache> slots;  ///< instead of the map, where the engine caches so
+    SlotsWatch slots_watch;
     bool has_fixed_lanes = false;
     bool has_reported_cached = false;
-    Tokens scraped_capacity = 0;     ///< the last one seen
+    Tokens scraped_capacity = 0;  ///< the last one seen
+    std::uint32_t scraped_slots = 0;
     Tokens awaiting_tokens = 0;      ///< prompts of requests sent whose first byte has not come
     std::uint32_t awaiting = 0;      ///< their sequences
     std::uint32_t seen_returns = 0;  ///< pool::Health::returns() already acted on
@@ -71,12 +76,17 @@ class Fleet {
         return slot.index() < backends_.size() && backends_[slot.index()] != nullptr;
     }
 
+    /// Some backend has slots: most fleets have none, and need not look at each backend for them.
+    bool has_slots() const { return with_slots_ > 0; }
+    void set_slots(BackendSlot slot, std::optional<SlotCache> slots);
+
     ModelState& model(ModelId id);
     const ModelState* find_model(ModelId id) const;
 
   private:
     std::vector<std::unique_ptr<BackendState>> backends_;
     std::vector<std::unique_ptr<ModelState>> models_;
+    std::size_t with_slots_ = 0;
 };
 
 }  // namespace prefix_router::routing

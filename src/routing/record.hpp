@@ -46,7 +46,8 @@ struct Ticket::Record : Backlog::Entry, boost::intrusive::set_base_hook<> {
     Seconds first = 0;  ///< first byte, when a non-streaming answer's was expected
     prefix::Match match;
     DistanceProfile distances;
-    bool is_alone = false;  ///< alone in prefill on its backend since dispatch: a clean sample
+    bool is_alone = false;    ///< alone in prefill on its backend since dispatch: a clean sample
+    bool found_slot = false;  ///< on an engine with slots: one was free
     bool is_trial = false;
 
     bool is_counted = false;   ///< in its model's arrivals and work, once over all retries

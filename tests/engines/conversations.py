@@ -37,10 +37,8 @@ def text(seed, words):
 
 
 class Conversations:
-    """The workload: users who each hold one conversation after the other, taking turns among their tenants.
-
-    No two users have a tenant in common: a llama.cpp slot that is busy lends its prompt to nobody, so two conversations
-    of one tenant at a time would measure that."""
+    """The workload: users who each hold one conversation after the other, taking turns among their tenants. With
+    --shared-tenants every user talks to every tenant, so that one tenant has several conversations at a time."""
 
     def __init__(self, name, arguments):
         self.name, self.arguments = name, arguments
@@ -64,7 +62,7 @@ class Conversations:
 
     def converse(self, port, user):
         think = random.Random("think %d" % user)
-        own = self.systems[user::self.arguments.users]
+        own = self.systems if self.arguments.shared_tenants else self.systems[user::self.arguments.users]
         for number in itertools.count():
             messages = [{"role": "system", "content": think.choice(own)}]
             for turn in range(self.arguments.turns):
@@ -178,6 +176,7 @@ def parse():
     parser.add_argument("--requests", type=int, default=160)
     parser.add_argument("--users", type=int, default=4)
     parser.add_argument("--tenants", type=int, default=8)
+    parser.add_argument("--shared-tenants", action="store_true", help="several conversations of one tenant at a time")
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--system-words", type=int, default=900)
     parser.add_argument("--answer-tokens", type=int, default=4)

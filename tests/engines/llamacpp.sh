@@ -32,4 +32,8 @@ pids=()
 # Three slots of 3,200 tokens each: a prompt fits just so, and one server holds three of the eight tenants' prompts.
 export SLOTS=3 CTX=9600
 start_two
-python3 -B "$here/conversations.py" "$router" "${urls[@]}" --routers "$routers" --check
+for more in "" --shared-tenants; do
+    echo "conversations $more"
+    # shellcheck disable=SC2086
+    python3 -B "$here/conversations.py" "$router" "${urls[@]}" --routers "$routers" --check $more
+done

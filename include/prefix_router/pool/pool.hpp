@@ -21,8 +21,9 @@ struct ScrapedLoad {
     std::optional<Tokens> capacity;  ///< KV-cache tokens
     std::optional<double> running;
     std::optional<double> waiting;
-    std::optional<double> kv_usage;  ///< 0-1, blocks of live requests
-    std::optional<Tokens> step;      ///< most tokens that one engine step computes
+    std::optional<double> kv_usage;      ///< 0-1, blocks of live requests
+    std::optional<std::uint32_t> slots;  ///< llama.cpp: each keeps its last prompt
+    std::optional<Tokens> step;          ///< most tokens that one engine step computes
 };
 
 /// One backend as the routing sees it. Guarded by the routing lock.

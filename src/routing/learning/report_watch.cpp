@@ -9,6 +9,7 @@ constexpr Tokens kSureBelief = 1'000;
 constexpr std::uint32_t kDenialsToDrop = 3;
 constexpr Tokens kLargestBlock = 1'024;
 constexpr std::uint32_t kReportsToBelieve = 4;
+constexpr std::uint32_t kReportsToRefute = 8;
 
 }  // namespace
 
@@ -24,6 +25,16 @@ FlushDetector::Verdict FlushDetector::learn(const Report& report) {
     }
     denied_ = 0;
     return Verdict::Flushed;
+}
+
+bool SlotsWatch::learn(Tokens prompt, Tokens believed, Tokens reported) {
+    const Tokens slack = prompt / 10;
+    if (reported + slack < believed) {
+        found_more_ = 0;
+    } else if (reported > believed + slack) {
+        ++found_more_;
+    }
+    return found_more_ >= kReportsToRefute;
 }
 
 void EngineBlock::learn(Tokens reported) {

@@ -30,6 +30,18 @@ class FlushDetector {
     std::uint32_t denied_ = 0;
 };
 
+/// Notices that an engine with slots (slot_cache.hpp) keeps prompts beside them, as llama.cpp does
+/// in host memory by default: eight answers found over a tenth of their prompt more than the slots
+/// had, and none that much less in between. Only requests that found a slot free count.
+class SlotsWatch {
+  public:
+    /// True when the slots are not all.
+    bool learn(Tokens prompt, Tokens believed, Tokens reported);
+
+  private:
+    std::uint32_t found_more_ = 0;
+};
+
 /// The engine's block size: engines report cached tokens in whole blocks, so it divides every
 /// report. 1 until four reports agree on something larger, and on engines that count by the token.
 class EngineBlock {

@@ -17,6 +17,19 @@ constexpr Tokens kUsefulShare = 10;  // a match of a tenth of the prompt is usef
 // cached nowhere, and has no home that all greetings would pile up at.
 constexpr Tokens kLeastCached = 16;
 
+/// A slot is worth keeping as a whole: what its prompt leaves unused serves no other. Of two
+/// backends the one with the older prompt to push out is the cheaper.
+void count_slots(const SlotCache& slots, const Question& question, Seconds decode,
+                 CostInputs& inputs) {
+    const SlotCache::Outlook outlook = slots.outlook(question.chain, question.now);
+    const auto count = static_cast<Tokens>(slots.slots());
+    const Tokens each = std::max<Tokens>(1, inputs.capacity / count);
+    inputs.capacity = each * count;
+    inputs.working_set = static_cast<Tokens>(static_cast<double>(each) * outlook.kept_slots);
+    inputs.room = std::nullopt;
+    inputs.slot_wait = decode * static_cast<double>(outlook.ahead) / static_cast<double>(count);
+}
+
 bool may_be_cached(const Question& question) {
     return !question.chain.hashes.empty() && question.prompt_tokens > kLeastCached;
 }
@@ -34,6 +47,9 @@ Seconds Adaptive::survey(const Question& question, std::span<const BackendSlot> 
     }
     if (may_be_cached(question)) {
         view_.map.match(question.chain, candidates, matches_);
+        if (view_.fleet.has_slots()) {
+            match_slots(question, candidates);
+        }
     }
     const PrefillModel& prefill = view_.fleet.model(question.model).prefill;
     terms_.resize(candidates.size());
@@ -49,6 +65,14 @@ Seconds Adaptive::survey(const Question& question, std::span<const BackendSlot> 
         least = std::min(least, terms.own);
     }
     return least;
+}
+
+void Adaptive::match_slots(const Question& question, std::span<const BackendSlot> candidates) {
+    for (const BackendSlot slot : candidates) {
+        if (const auto& slots = view_.fleet.at(slot).slots) {
+            matches_[slot.index()] = slots->outlook(question.chain, question.now).match;
+        }
+    }
 }
 
 void Adaptive::price_all(const Question& question) {
@@ -76,6 +100,10 @@ void Adaptive::price_all(const Question& question) {
         inputs.room = state.capacity.room();
         inputs.pinned = view_.map.pinned(slot);
         inputs.in_flight = view_.pool.find(slot)->in_flight + state.foreign.total(question.now);
+        inputs.slot_wait = 0;
+        if (state.slots) {
+            count_slots(*state.slots, question, model.decode, inputs);
+        }
         price(inputs, terms);
     }
 }

@@ -27,6 +27,7 @@ class Adaptive final : public Strategy {
     prefix::Match match(BackendSlot slot) const { return matches_[slot.index()]; }
 
   private:
+    void match_slots(const Question& question, std::span<const BackendSlot> candidates);
     void price_all(const Question& question);
     std::size_t best_of_ties(const Question& question, std::size_t cheapest);
     Reason reason(const Question& question, bool was_tie) const;

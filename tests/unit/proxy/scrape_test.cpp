@@ -116,18 +116,29 @@ TEST(ReadCapacity, ReadsSgLangAndLlamaCpp) {
     EXPECT_THAT(sglang.capacity, Optional(Tokens{98304}));
     EXPECT_THAT(sglang.step, Optional(Tokens{8192}));
     EXPECT_EQ(read_sglang_facts(R"({"chunked_prefill_size": -1})").step, std::nullopt);
-    EXPECT_THAT(
-        read_llamacpp_capacity(R"({"default_generation_settings":{"n_ctx":4096},"total_slots":4})"),
-        Optional(Tokens{16384}));
-    EXPECT_THAT(read_llamacpp_capacity(R"([{"id":0,"n_ctx":2048},{"id":1,"n_ctx":2048}])"),
-                Optional(Tokens{4096}));
+    const auto props =
+        read_llamacpp_facts(R"({"default_generation_settings":{"n_ctx":4096},"total_slots":4})");
+    EXPECT_THAT(props.capacity, Optional(Tokens{16384}));
+    EXPECT_THAT(props.slots, Optional(4U));
+    const auto slots = read_llamacpp_facts(R"([{"id":0,"n_ctx":2048},{"id":1,"n_ctx":2048}])");
+    EXPECT_THAT(slots.capacity, Optional(Tokens{4096}));
+    EXPECT_THAT(slots.slots, Optional(2U));
+}
+
+TEST(ReadCapacity, MoreSlotsThanAnyServerHasAreNotBelieved) {
+    const char* text = R"({"default_generation_settings":{"n_ctx":1},"total_slots":4000000000})";
+    EXPECT_EQ(read_llamacpp_facts(text).slots, std::nullopt);
+    const char* huge =
+        R"({"default_generation_settings":{"n_ctx":9000000000000000000},"total_slots":900})";
+    EXPECT_EQ(read_llamacpp_facts(huge).capacity, std::nullopt);
 }
 
 TEST(ReadCapacity, IsUnknownForAnythingElse) {
     for (const char* text : {"", "{}", "[]", "[1]", "{\"default_generation_settings\":3}",
                              "{\"max_total_num_tokens\":\"9\"}", "{\"max_total_num_tokens\":-1}"}) {
         EXPECT_EQ(read_sglang_facts(text).capacity, std::nullopt) << text;
-        EXPECT_EQ(read_llamacpp_capacity(text), std::nullopt) << text;
+        EXPECT_EQ(read_llamacpp_facts(text).capacity, std::nullopt) << text;
+        EXPECT_EQ(read_llamacpp_facts(text).slots, std::nullopt) << text;
     }
 }
 
