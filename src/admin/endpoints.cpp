@@ -38,6 +38,7 @@ json backend_json(const proxy::BackendState& state) {
         {"models", state.models},
         {"health", pool::to_string(state.health)},
         {"draining", state.is_draining},
+        {"last_error", state.last_error.empty() ? json(nullptr) : json(state.last_error)},
         {"in_flight", belief.in_flight},
         {"backlog_s", belief.backlog},
         {"capacity_tokens", belief.capacity},
@@ -174,8 +175,8 @@ Answer show_metrics(const Sources& sources) {
 std::vector<Route> endpoints(const Sources& sources) {
     return {
         {"GET", "/metrics", [sources](const Request&) { return show_metrics(sources); }},
-        {"GET", "/healthz", [](const Request&) { return json_answer({{"alive", true}}); }},
-        {"GET", "/readyz", [sources](const Request&) { return show_readiness(sources); }},
+        {"GET", "/healthz", [](const Request&) { return json_answer({{"alive", true}}); }, true},
+        {"GET", "/readyz", [sources](const Request&) { return show_readiness(sources); }, true},
         {"GET", "/backends", [sources](const Request&) { return show_backends(sources); }},
         {"GET", "/decisions",
          [sources](const Request& request) { return show_decisions(sources, request); }},

@@ -1,5 +1,6 @@
 #include "prefix_router/admin/server.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -69,6 +70,21 @@ Answer dispatch(const std::vector<Route>& routes, const Request& request) {
                          : error_answer(404, "no such endpoint; known: " + known_paths(routes));
 }
 
+bool is_open(const std::vector<Route>& routes, const std::string& path) {
+    return std::ranges::any_of(
+        routes, [&](const Route& route) { return route.path == path && route.is_open; });
+}
+
+bool shows(const http::request<http::string_body>& message, const Sha256& token) {
+    constexpr std::string_view kBearer = "Bearer ";
+    std::string_view value(message[http::field::authorization]);
+    if (!value.starts_with(kBearer)) {
+        return false;
+    }
+    value.remove_prefix(kBearer.size());
+    return are_equal_secrets(sha256(value), token);
+}
+
 Result<tcp::endpoint> endpoint_of(const config::ListenAddress& address) {
     boost::system::error_code error;
     const auto ip = asio::ip::make_address(address.host, error);
@@ -104,8 +120,9 @@ Request read_request(const http::request<http::string_body>& message) {
 
 class Server::Listener {
   public:
-    Listener(const tcp::endpoint& endpoint, std::vector<Route> routes, net::Descriptor inherited)
-        : routes_(std::move(routes)), acceptor_(io_) {
+    Listener(const tcp::endpoint& endpoint, std::vector<Route> routes, net::Descriptor inherited,
+             const std::optional<Sha256>& token)
+        : routes_(std::move(routes)), token_(token), acceptor_(io_) {
         if (inherited.is_open()) {
             acceptor_.assign(endpoint.protocol(), inherited.release());
         } else {
@@ -184,11 +201,19 @@ class Server::Listener {
     }
 
     http::response<http::string_body> respond(const http::request<http::string_body>& message) {
-        Answer answer = dispatch(routes_, read_request(message));
+        const Request request = read_request(message);
+        const bool is_allowed =
+            !token_ || is_open(routes_, request.path) || shows(message, *token_);
+        Answer answer =
+            is_allowed ? dispatch(routes_, request)
+                       : error_answer(401, "send the admin token as Authorization: Bearer TOKEN");
         http::response<http::string_body> response(static_cast<http::status>(answer.status),
                                                    message.version());
         response.set(http::field::content_type, answer.content_type);
         response.set(http::field::cache_control, "no-store");
+        if (!is_allowed) {
+            response.set(http::field::www_authenticate, "Bearer");
+        }
         response.keep_alive(message.keep_alive() && !is_retired_);
         const auto size = answer.body.size();
         if (message.method() != http::verb::head) {
@@ -200,6 +225,7 @@ class Server::Listener {
 
     asio::io_context io_{1};
     std::vector<Route> routes_;
+    std::optional<Sha256> token_;
     tcp::acceptor acceptor_;
     std::uint16_t port_ = 0;
     int descriptor_ = -1;
@@ -211,15 +237,15 @@ Server::Server(std::unique_ptr<Listener> listener) : listener_(std::move(listene
 Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::start(const config::ListenAddress& address,
-                                              std::vector<Route> routes,
-                                              net::Descriptor inherited) {
+                                              std::vector<Route> routes, net::Descriptor inherited,
+                                              const std::optional<Sha256>& token) {
     const auto endpoint = inherited.is_open() ? endpoint_of(inherited) : endpoint_of(address);
     if (!endpoint) {
         return endpoint.error();
     }
     try {
         auto listener =
-            std::make_unique<Listener>(*endpoint, std::move(routes), std::move(inherited));
+            std::make_unique<Listener>(*endpoint, std::move(routes), std::move(inherited), token);
         listener->run();
         return std::unique_ptr<Server>(new Server(std::move(listener)));
     } catch (const boost::system::system_error& failure) {

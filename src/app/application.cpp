@@ -6,6 +6,7 @@
 
 #include "prefix_router/admin/endpoints.hpp"
 #include "prefix_router/admin/server.hpp"
+#include "prefix_router/base/sha256.hpp"
 #include "prefix_router/config/options.hpp"
 #include "prefix_router/metrics/metrics.hpp"
 #include "prefix_router/proxy/access_log.hpp"
@@ -48,8 +49,9 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
     if (!config.admin) {
         return std::unique_ptr<admin::Server>();
     }
+    const auto token = parse_sha256(config.admin_token_sha256.value_or(""));
     auto started =
-        admin::Server::start(*config.admin, admin::endpoints(sources), std::move(inherited));
+        admin::Server::start(*config.admin, admin::endpoints(sources), std::move(inherited), token);
     if (!started && config.admin_is_optional) {
         spdlog::warn("{}; going on without the admin listener", started.error().message());
         return std::unique_ptr<admin::Server>();
@@ -123,6 +125,10 @@ std::uint16_t Application::port() const {
 
 std::optional<std::uint16_t> Application::admin_port() const {
     return parts_->admin ? std::optional(parts_->admin->port()) : std::nullopt;
+}
+
+Result<void> Application::reload_certificate() {
+    return parts_->server->reload_certificate();
 }
 
 Result<ListeningSockets> Application::listening_sockets() const {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "prefix_router/config/options.hpp"
+#include "prefix_router/net/tls.hpp"
 
 #include "app/version.hpp"
 
@@ -120,10 +121,36 @@ Command serve(const Flags& flags, std::ostream& err) {
     return Serve{std::move(*loaded.config), flags.config_path, flags.speed_up, flags.take_over};
 }
 
+/// What only opening the files shows.
+std::vector<std::string> file_problems(const config::Config& config) {
+    std::vector<std::string> problems;
+    if (config.tls.certificate) {
+        if (const auto loaded = net::TlsServer::load(config.tls); !loaded) {
+            problems.push_back(loaded.error().message());
+        }
+    }
+    for (const auto& backend : config.backends) {
+        if (!backend.url.is_tls) {
+            continue;
+        }
+        if (const auto loaded = net::TlsClient::load(backend.tls, backend.url.host); !loaded) {
+            problems.push_back("backend " + backend.id + ": " + loaded.error().message());
+        }
+    }
+    return problems;
+}
+
 Command check(const std::string& path, std::ostream& out, std::ostream& err) {
     const auto loaded = config::load_file(path);
     if (!loaded.config) {
         print_problems(loaded.problems, err);
+        return Exit{kUsageError};
+    }
+    const auto problems = file_problems(*loaded.config);
+    for (const auto& problem : problems) {
+        err << path << ": " << problem << '\n';
+    }
+    if (!problems.empty()) {
         return Exit{kUsageError};
     }
     out << path << ": good, " << loaded.config->backends.size() << " backends, strategy "
@@ -146,6 +173,8 @@ Command parse_command_line(std::span<const char* const> arguments, std::ostream&
     check_command->add_option("-c,--config", flags.check_path, "The YAML file")
         ->type_name("FILE")
         ->required();
+    auto* hash_command = cli.add_subcommand(
+        "hash-key", "Print the SHA-256 of an API key or token read from standard input");
     auto* reference_command = cli.add_subcommand(
         "config-reference", "Print the reference of all configuration options (Markdown)");
     cli.add_subcommand("replay", "Simulate a request trace: prefix-router replay --help");
@@ -157,6 +186,9 @@ Command parse_command_line(std::span<const char* const> arguments, std::ostream&
     }
     if (check_command->parsed()) {
         return check(flags.check_path, out, err);
+    }
+    if (hash_command->parsed()) {
+        return HashKey{};
     }
     if (reference_command->parsed()) {
         out << config::to_markdown();

@@ -16,6 +16,7 @@
 #include "prefix_router/base/logging.hpp"
 #include "prefix_router/sim/replay.hpp"
 
+#include "app/hash_key.hpp"
 #include "app/succession.hpp"
 
 namespace prefix_router::app {
@@ -47,14 +48,23 @@ void raise_descriptor_limit() {
     }
 }
 
+void reload(Application& application) {
+    if (const auto reloaded = application.reload_certificate(); reloaded.has_error()) {
+        spdlog::error("SIGHUP: the certificate in force stays: {}", reloaded.error().message());
+        return;
+    }
+    spdlog::warn(
+        "SIGHUP: certificate files were read again; the configuration is read at the start only, "
+        "restart to change it");
+}
+
 /// The next signal that asks for an end. A hang-up must not cut the open streams.
-int wait_for(const sigset_t& signals, const Succession& succession) {
+int wait_for(Application& application, const sigset_t& signals, const Succession& succession) {
     int signal = 0;
     while (true) {
         sigwait(&signals, &signal);
         if (signal == SIGHUP) {
-            spdlog::warn(
-                "SIGHUP: the configuration is read at the start only; restart to change it");
+            reload(application);
         } else if (signal != Succession::kReplacedSignal || succession.is_replaced()) {
             return signal;
         }
@@ -63,7 +73,7 @@ int wait_for(const sigset_t& signals, const Succession& succession) {
 
 /// Drains when replaced or on the first signal; another signal ends at once.
 void serve_until_signalled(Application& application, Succession& succession, sigset_t signals) {
-    const int first = wait_for(signals, succession);
+    const int first = wait_for(application, signals, succession);
     const auto successor = succession.end();
     if (successor == proxy::Successor::None) {
         spdlog::info("signal {}; another one ends at once", first);
@@ -73,7 +83,7 @@ void serve_until_signalled(Application& application, Succession& succession, sig
         kill(getpid(), SIGTERM);  // wakes the main thread when all is done
     });
     sigdelset(&signals, Succession::kReplacedSignal);
-    wait_for(signals, succession);
+    wait_for(application, signals, succession);
     application.stop();
     drain.join();
     spdlog::info("stopped");
@@ -140,6 +150,9 @@ int run(std::span<const char* const> arguments) {
             words.push_back(argument.c_str());
         }
         return sim::replay_command(words);
+    }
+    if (std::holds_alternative<HashKey>(command)) {
+        return hash_key(std::cin, std::cout, std::cerr);
     }
     return std::get<Exit>(command).code;
 }

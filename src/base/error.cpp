@@ -14,6 +14,12 @@ std::string_view to_string(ErrorKind kind) {
             return "bad_request";
         case ErrorKind::ServerControl:
             return "server_control";
+        case ErrorKind::InvalidApiKey:
+            return "invalid_api_key";
+        case ErrorKind::ModelForbidden:
+            return "model_forbidden";
+        case ErrorKind::RateLimited:
+            return "rate_limited";
         case ErrorKind::RequestHeaderTimeout:
             return "request_header_timeout";
         case ErrorKind::RequestBodyTimeout:
@@ -32,6 +38,10 @@ std::string_view to_string(ErrorKind kind) {
             return "client_gone";
         case ErrorKind::ClientStalled:
             return "client_stalled";
+        case ErrorKind::TlsFailed:
+            return "tls_failed";
+        case ErrorKind::TlsTimeout:
+            return "tls_timeout";
         case ErrorKind::NoBackend:
             return "no_backend";
         case ErrorKind::Overloaded:
@@ -54,6 +64,12 @@ std::string_view to_string(ErrorKind kind) {
             return "connect_timeout";
         case ErrorKind::ConnectFailed:
             return "connect_failed";
+        case ErrorKind::BackendTlsFailed:
+            return "backend_tls_failed";
+        case ErrorKind::BackendTlsTimeout:
+            return "backend_tls_timeout";
+        case ErrorKind::BackendCertificate:
+            return "backend_certificate";
         case ErrorKind::OutOfDescriptors:
             return "out_of_descriptors";
         case ErrorKind::ResetBeforeResponse:

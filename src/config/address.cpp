@@ -14,6 +14,7 @@ namespace prefix_router::config {
 namespace {
 
 constexpr std::uint16_t kHttpPort = 80;
+constexpr std::uint16_t kHttpsPort = 443;
 
 Error invalid(std::string message) {
     return Error(ErrorKind::InvalidConfiguration, std::move(message));
@@ -148,6 +149,7 @@ struct Parts {
     std::string_view authority;
     std::string_view path;
     bool has_scheme = false;
+    bool is_tls = false;
 };
 
 Result<Parts> split_url(std::string_view text) {
@@ -156,12 +158,9 @@ Result<Parts> split_url(std::string_view text) {
     if (scheme_end != text.npos) {
         std::string scheme(text.substr(0, scheme_end));
         std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
-        if (scheme == "https") {
-            return invalid(
-                "https:// backends are not supported yet; use http:// on a network that you trust");
-        }
-        if (scheme != "http") {
-            return invalid("the scheme must be http:// or unix:");
+        parts.is_tls = scheme == "https";
+        if (!parts.is_tls && scheme != "http") {
+            return invalid("the scheme must be http://, https:// or unix:");
         }
         parts.has_scheme = true;
         text.remove_prefix(scheme_end + 3);
@@ -174,9 +173,13 @@ Result<Parts> split_url(std::string_view text) {
     return parts;
 }
 
-Result<std::uint16_t> backend_port(const HostPort& where, bool has_scheme) {
-    if (!where.has_port && has_scheme) {
-        return kHttpPort;
+std::uint16_t default_port(const Parts& parts) {
+    return parts.is_tls ? kHttpsPort : kHttpPort;
+}
+
+Result<std::uint16_t> backend_port(const HostPort& where, const Parts& parts) {
+    if (!where.has_port && parts.has_scheme) {
+        return default_port(parts);
     }
     if (!where.has_port) {
         return invalid("the port is missing; write host:port, such as localhost:8000");
@@ -226,9 +229,9 @@ Result<BackendUrl> parse_backend_url(std::string_view text) {
     }
     const auto base_path = parse_base_path(parts->path);
     if (where->host.empty() || !base_path) {
-        return complain("write http://host:port, http://host:port/base or unix:/path");
+        return complain("write http://host:port, http://host:port/base, https://... or unix:/path");
     }
-    const auto port = backend_port(*where, parts->has_scheme);
+    const auto port = backend_port(*where, *parts);
     if (port.has_error()) {
         return complain(port.error().message());
     }
@@ -237,10 +240,11 @@ Result<BackendUrl> parse_backend_url(std::string_view text) {
     url.port = *port;
     url.base_path = *base_path;
     url.authority = bracketed(url.host);
-    if (url.port != kHttpPort) {
+    url.is_tls = parts->is_tls;
+    if (url.port != default_port(*parts)) {
         url.authority += ":" + std::to_string(url.port);
     }
-    url.text = "http://" + url.authority + url.base_path;
+    url.text = (url.is_tls ? "https://" : "http://") + url.authority + url.base_path;
     return url;
 }
 

@@ -173,7 +173,7 @@ std::string BackendUrlCodec::show(const BackendUrl& value) const {
     return yaml_text(value.text);
 }
 std::string BackendUrlCodec::accepts() const {
-    return "http://host:port, http://host:port/base or unix:/path";
+    return "http://host:port, https://host:port, either with /base after it, or unix:/path";
 }
 
 Result<std::string> BackendIdCodec::parse(const RawNode& node) const {
@@ -292,27 +292,6 @@ ChoiceCodec<Priority> priorities() {
         codec.words.emplace_back(to_string(priority), priority);
     }
     return codec;
-}
-
-Result<std::string> SinkCodec::parse(const RawNode& node) const {
-    const auto text = scalar(node, accepts());
-    if (text.has_error()) {
-        return text.error();
-    }
-    const bool is_stream = *text == "stdout" || *text == "stderr";
-    const bool is_file = text->starts_with('/') && !text->ends_with('/');
-    if (*text != "off" && !is_file && !(is_stream && streams == Streams::Accepted)) {
-        return refused(*text, "is no place to log to", accepts());
-    }
-    return std::string(*text);
-}
-
-std::string SinkCodec::show(const std::string& value) const {
-    return yaml_text(value);
-}
-std::string SinkCodec::accepts() const {
-    return streams == Streams::Accepted ? "off, stdout, stderr or the absolute path of a file"
-                                        : "off or the absolute path of a file";
 }
 
 }  // namespace prefix_router::config

@@ -76,6 +76,7 @@ struct BackendUrlCodec {
     std::string accepts() const;
 };
 
+/// A name for metrics and logs: of a backend, of an API key.
 struct BackendIdCodec {
     Result<std::string> parse(const RawNode& node) const;
     std::string show(const std::string& value) const;
@@ -98,6 +99,33 @@ struct RequestPathCodec {
 
 /// The name of a request header that reaches backends: not one that the router consumes.
 struct HeaderNameCodec {
+    Result<std::string> parse(const RawNode& node) const;
+    std::string show(const std::string& value) const;
+    std::string accepts() const;
+};
+
+/// A SHA-256 in hex, as `prefix-router hash-key` prints it.
+struct Sha256Codec {
+    Result<std::string> parse(const RawNode& node) const;
+    std::string show(const std::string& value) const;
+    std::string accepts() const;
+};
+
+struct AuthorizationCodec {
+    Result<BackendAuthorization> parse(const RawNode& node) const;
+    std::string show(const BackendAuthorization& value) const;
+    std::string accepts() const;
+};
+
+/// The absolute path of a file; whether it can be read shows when it is.
+struct FileCodec {
+    Result<std::string> parse(const RawNode& node) const;
+    std::string show(const std::string& value) const;
+    std::string accepts() const;
+};
+
+/// A DNS name or an IP address, as it stands in a certificate.
+struct HostNameCodec {
     Result<std::string> parse(const RawNode& node) const;
     std::string show(const std::string& value) const;
     std::string accepts() const;

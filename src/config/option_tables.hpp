@@ -30,7 +30,10 @@ template <class Section>
 using OptionTable = std::vector<Option<Section>>;
 
 const OptionTable<Config>& top_level_options();
+const OptionTable<Tls>& tls_options();
+const OptionTable<ApiKey>& api_key_options();
 const OptionTable<Backend>& backend_options();
+const OptionTable<BackendTls>& backend_tls_options();
 const OptionTable<Routing>& routing_options();
 const OptionTable<Health>& health_options();
 const OptionTable<Timeouts>& timeouts_options();
@@ -39,6 +42,10 @@ const OptionTable<Limits>& limits_options();
 const OptionTable<Queue>& queue_options();
 const OptionTable<Log>& log_options();
 
+inline constexpr std::string_view kApiKeysHelp =
+    "Keys that clients must show, as 'Authorization: Bearer KEY' or 'X-Api-Key: KEY'. Without any "
+    "everybody is served.";
+inline constexpr std::string_view kBackendTlsHelp = "TLS, where the URL is https://.";
 inline constexpr std::string_view kBackendsHelp =
     "The inference servers, at least one. Adding and removing entries takes effect on reload; an "
     "entry that stays keeps its connections and what was learned about it.";
@@ -46,6 +53,7 @@ inline constexpr std::string_view kBackendsHelp =
 /// Calls visit(name, help, member, table) for each section, in the order of the file.
 template <class Visitor>
 void for_each_section(Visitor&& visit) {
+    visit("tls", "TLS towards clients: TLS 1.2 and later, HTTP/1.1.", &Config::tls, tls_options());
     visit("routing", "How a backend is chosen.", &Config::routing, routing_options());
     visit("health", "When a backend counts as usable.", &Config::health, health_options());
     visit("timeouts", "How long to wait for what.", &Config::timeouts, timeouts_options());

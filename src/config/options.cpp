@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "config/codecs.hpp"
-#include "config/option_tables.hpp"
+#include "config/make_option.hpp"
 
 namespace prefix_router::config {
 namespace {
@@ -9,26 +9,6 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::hours;
 using std::chrono::minutes;
-
-template <class Section, class T, class Codec>
-Option<Section> option(std::string_view name, Reload reload, T Section::* field, Codec codec,
-                       std::string_view help) {
-    Option<Section> made;
-    made.name = name;
-    made.reload = reload;
-    made.help = help;
-    made.accepts = codec.accepts();
-    made.read = [field, codec](Section& section, const RawNode& node) -> Result<void> {
-        auto value = codec.parse(node);
-        if (value.has_error()) {
-            return value.error();
-        }
-        section.*field = std::move(*value);
-        return {};
-    };
-    made.show = [field, codec](const Section& section) { return codec.show(section.*field); };
-    return made;
-}
 
 template <class T>
 using OrAuto = OrZeroCodec<IntegerCodec<T>, T>;
@@ -65,34 +45,14 @@ const OptionTable<Config>& top_level_options() {
         option("admin", Reload::Restart, &Config::admin, OrNoneCodec<ListenCodec>{"off", {}},
                "Where /metrics, /healthz, /readyz, /backends and /config are served. Whoever "
                "reaches it sees backend addresses: keep it off public networks."),
+        option("admin_token_sha256", Reload::Restart, &Config::admin_token_sha256,
+               OrNoneCodec<Sha256Codec>{"off", {}},
+               "Hash of the token that admin asks for as 'Authorization: Bearer TOKEN', made by "
+               "'prefix-router hash-key'. /healthz and /readyz stay open: probes have no token."),
         option("threads", Reload::Restart, &Config::threads,
                OrAuto<std::uint32_t>{"auto", {1, 1024}},
                "Threads that serve connections; auto is one per core. Fewer leave cores to an "
                "inference server on the same machine."),
-    };
-    return table;
-}
-
-const OptionTable<Backend>& backend_options() {
-    static const OptionTable<Backend> table{
-        option("url", Reload::Live, &Backend::url, BackendUrlCodec{},
-               "Where the inference server listens; a base path goes before every request's path. "
-               "Required."),
-        option("id", Reload::Live, &Backend::id, BackendIdCodec{},
-               "Its name in metrics, logs and the decision header. By default 8 hex digits of a "
-               "hash of the URL, the same after every restart."),
-        option("models", Reload::Live, &Backend::models, ModelNamesCodec{},
-               "The models that it serves. An empty list asks its /v1/models."),
-        option("weight", Reload::Live, &Backend::weight, RealCodec{0.001, 1000},
-               "Its share under round_robin, random and least_outstanding_requests. adaptive "
-               "measures each backend's speed instead."),
-        option("capacity_tokens", Reload::Live, &Backend::capacity_tokens,
-               OrNoneCodec<IntegerCodec<Tokens>>{"auto", {1024, 10'000'000'000}},
-               "Tokens that its KV cache holds. auto reads it from the engine's metrics, else "
-               "learns it from the cached tokens that answers report."),
-        option("lanes", Reload::Live, &Backend::lanes, OrNoneCodec<RealCodec>{"auto", {1, 1024}},
-               "Prompts that it computes side by side at full speed, such as its data-parallel "
-               "ranks. auto learns it."),
     };
     return table;
 }
@@ -119,6 +79,10 @@ const OptionTable<Routing>& routing_options() {
                    "random", {0, std::numeric_limits<std::uint64_t>::max()}},
                "Seed of the prefix map's keys. random keeps clients from aiming at collisions; a "
                "number makes keys the same on every start."),
+        option("isolate_tenants", Reload::Restart, &Routing::isolate_tenants, FlagCodec{},
+               "Whether what one API key sent is never believed cached for another: nobody can "
+               "tell from a quick answer what others asked. A body's cache_salt does so "
+               "already."),
         option("hold", Reload::Live, &Routing::hold, hold(),
                "adaptive: prefill work before a backend, in time, from which requests wait in the "
                "router, where the shortest goes first. auto is 300ms, or one engine step where "
@@ -169,6 +133,9 @@ const OptionTable<Timeouts>& timeouts_options() {
                DurationCodec{100ms, hours{1}}, "Silence inside a request's body."),
         option("client_idle", Reload::Live, &Timeouts::client_idle, DurationCodec{100ms, hours{24}},
                "How long an idle client connection is kept."),
+        option("tls_handshake", Reload::Live, &Timeouts::tls_handshake,
+               DurationCodec{100ms, minutes{5}},
+               "For a TLS handshake, with a client or with a backend."),
         option("connect", Reload::Live, &Timeouts::connect, DurationCodec{10ms, minutes{5}},
                "For a connection to a backend; then the next candidate is tried."),
         option("first_byte", Reload::Live, &Timeouts::first_byte, DurationCodec{100ms, hours{24}},
@@ -220,6 +187,10 @@ const OptionTable<Limits>& limits_options() {
         option("connections", Reload::Live, &Limits::connections,
                IntegerCodec<std::uint32_t>{1, 10'000'000},
                "Client connections at a time; more wait to be accepted."),
+        option("connections_per_address", Reload::Restart, &Limits::connections_per_address,
+               OrNoneCodec<IntegerCodec<std::uint32_t>>{"off", {1, 10'000'000}},
+               "Of these, from one IPv4 address or one IPv6 /64; more are closed at once. Leave "
+               "it off behind a load balancer: all clients share its address."),
     };
     return table;
 }

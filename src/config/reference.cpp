@@ -48,8 +48,12 @@ std::string to_markdown() {
            "`1GiB`.\n\n"
            "## Top level\n\n";
     write_table(out, top_level_options());
+    out << "\n## api_keys[]\n\n" << kApiKeysHelp << "\n\n";
+    write_table(out, api_key_options());
     out << "\n## backends[]\n\n" << kBackendsHelp << "\n\n";
     write_table(out, backend_options());
+    out << "\n## backends[].tls\n\n" << kBackendTlsHelp << "\n\n";
+    write_table(out, backend_tls_options());
     for_each_section([&](std::string_view name, std::string_view help, auto, const auto& table) {
         out << "\n## " << name << "\n\n" << help << "\n\n";
         write_table(out, table);

@@ -62,9 +62,17 @@ class Writer {
                  << "\n";
         }
     }
+    void api_key(const ApiKey& key) {
+        out_ << "  -\n";
+        options("    ", api_key_options(), key);
+    }
     void backend(const Backend& backend) {
         out_ << "  -\n";
         options("    ", backend_options(), backend);
+        gap();
+        comment("    ", std::string(kBackendTlsHelp));
+        out_ << "    tls:\n";
+        options("      ", backend_tls_options(), backend.tls);
     }
 
   private:
@@ -106,6 +114,12 @@ std::string to_yaml(const Config& config, Comments comments) {
     writer.gap();
     writer.options("", top_level_options(), config);
     writer.gap();
+    writer.comment("", std::string(kApiKeysHelp));
+    out << (config.api_keys.empty() ? "api_keys: []\n" : "api_keys:\n");
+    for (const ApiKey& key : config.api_keys) {
+        writer.api_key(key);
+    }
+    writer.gap();
     writer.comment("", std::string(kBackendsHelp));
     out << (config.backends.empty() ? "backends: []\n" : "backends:\n");
     for (const Backend& backend : config.backends) {
@@ -124,7 +138,9 @@ std::string to_yaml(const Config& config, Comments comments) {
 std::vector<OptionFacts> describe_options() {
     std::vector<OptionFacts> facts;
     describe("", top_level_options(), facts);
+    describe("api_keys[].", api_key_options(), facts);
     describe("backends[].", backend_options(), facts);
+    describe("backends[].tls.", backend_tls_options(), facts);
     for_each_section([&](std::string_view name, auto, auto, const auto& table) {
         describe(std::string(name) + ".", table, facts);
     });
@@ -134,6 +150,9 @@ std::vector<OptionFacts> describe_options() {
 std::vector<std::string> options_needing_restart(const Config& running, const Config& next) {
     std::vector<std::string> names;
     compare("", top_level_options(), running, next, names);
+    if (running.api_keys != next.api_keys) {
+        names.emplace_back("api_keys");
+    }
     for_each_section([&](std::string_view name, auto, auto member, const auto& table) {
         compare(std::string(name) + ".", table, running.*member, next.*member, names);
     });

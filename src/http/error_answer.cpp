@@ -9,6 +9,8 @@ std::string_view reason_of(unsigned status) {
     switch (status) {
         case 400:
             return "Bad Request";
+        case 401:
+            return "Unauthorized";
         case 403:
             return "Forbidden";
         case 408:
@@ -19,6 +21,8 @@ std::string_view reason_of(unsigned status) {
             return "URI Too Long";
         case 417:
             return "Expectation Failed";
+        case 429:
+            return "Too Many Requests";
         case 431:
             return "Request Header Fields Too Large";
         case 499:
@@ -43,6 +47,12 @@ std::string_view sentence_of(ErrorKind kind) {
             return "The request is not well-formed HTTP/1.1.";
         case ErrorKind::ServerControl:
             return "This call changes one inference server. Send it to each of them, not here.";
+        case ErrorKind::InvalidApiKey:
+            return "The API key is missing or not known. Send it as Authorization: Bearer KEY.";
+        case ErrorKind::ModelForbidden:
+            return "This API key may not use this model.";
+        case ErrorKind::RateLimited:
+            return "This API key has sent too many requests. Retry later.";
         case ErrorKind::RequestHeaderTimeout:
             return "The request header did not arrive in time.";
         case ErrorKind::RequestBodyTimeout:
@@ -60,6 +70,10 @@ std::string_view sentence_of(ErrorKind kind) {
         case ErrorKind::ClientGone:
         case ErrorKind::ClientStalled:
             return "The client left before the answer was complete.";
+        case ErrorKind::TlsFailed:
+            return "This port speaks TLS. Use https://.";
+        case ErrorKind::TlsTimeout:
+            return "The TLS handshake was not completed in time.";
         case ErrorKind::NoBackend:
             return "No inference server is available at the moment.";
         case ErrorKind::Overloaded:
@@ -84,6 +98,12 @@ std::string_view sentence_of(ErrorKind kind) {
             return "The inference server did not begin to answer in time.";
         case ErrorKind::IdleTimeout:
             return "The inference server fell silent inside its answer.";
+        case ErrorKind::BackendTlsTimeout:
+            return "The inference server did not complete the TLS handshake in time.";
+        case ErrorKind::BackendTlsFailed:
+            return "The inference server could not be reached with TLS.";
+        case ErrorKind::BackendCertificate:
+            return "The inference server's certificate is refused.";
         case ErrorKind::ConnectRefused:
         case ErrorKind::ConnectFailed:
             return "The inference server could not be reached.";
@@ -98,10 +118,28 @@ std::string_view sentence_of(ErrorKind kind) {
     return "The router failed to serve the request.";
 }
 
-std::string_view type_of(unsigned status) {
-    return status < 500    ? "invalid_request_error"
+std::string_view openai_type_of(unsigned status) {
+    return status == 429   ? "rate_limit_error"
+           : status < 500  ? "invalid_request_error"
            : status == 503 ? "overloaded_error"
                            : "server_error";
+}
+
+std::string_view anthropic_type_of(unsigned status) {
+    switch (status) {
+        case 401:
+            return "authentication_error";
+        case 403:
+            return "permission_error";
+        case 413:
+            return "request_too_large";
+        case 429:
+            return "rate_limit_error";
+        case 503:
+            return "overloaded_error";
+        default:
+            return status < 500 ? "invalid_request_error" : "api_error";
+    }
 }
 
 void append_json_string(std::string& out, std::string_view text) {
@@ -123,13 +161,15 @@ void append_json_string(std::string& out, std::string_view text) {
     out += '"';
 }
 
-std::string body_of(const Error& error, unsigned status) {
+std::string body_of(const Error& error, unsigned status, ErrorShape shape) {
     const std::string_view message =
         error.message().empty() ? sentence_of(error.kind()) : std::string_view(error.message());
-    std::string body = R"({"error": {"message": )";
+    const bool is_anthropic = shape == ErrorShape::Anthropic;
+    std::string body =
+        is_anthropic ? R"({"type": "error", "error": {"message": )" : R"({"error": {"message": )";
     append_json_string(body, message);
     body += R"(, "type": ")";
-    body += type_of(status);
+    body += is_anthropic ? anthropic_type_of(status) : openai_type_of(status);
     body += R"(", "code": ")";
     body += to_string(error.kind());
     body += "\"}}\n";
@@ -141,11 +181,18 @@ std::string body_of(const Error& error, unsigned status) {
 unsigned status_of(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::BadRequest:
+        case ErrorKind::TlsFailed:
             return 400;
+        case ErrorKind::InvalidApiKey:
+            return 401;
         case ErrorKind::ServerControl:
+        case ErrorKind::ModelForbidden:
             return 403;
+        case ErrorKind::RateLimited:
+            return 429;
         case ErrorKind::RequestHeaderTimeout:
         case ErrorKind::RequestBodyTimeout:
+        case ErrorKind::TlsTimeout:
             return 408;
         case ErrorKind::BodyTooLarge:
             return 413;
@@ -173,10 +220,13 @@ unsigned status_of(ErrorKind kind) {
         case ErrorKind::ResetBeforeResponse:
         case ErrorKind::ResetMidResponse:
         case ErrorKind::BadResponse:
+        case ErrorKind::BackendTlsFailed:
+        case ErrorKind::BackendCertificate:
             return 502;
         case ErrorKind::DeadlineExceeded:
         case ErrorKind::TotalTimeout:
         case ErrorKind::ConnectTimeout:
+        case ErrorKind::BackendTlsTimeout:
         case ErrorKind::FirstByteTimeout:
         case ErrorKind::IdleTimeout:
             return 504;
@@ -187,15 +237,23 @@ unsigned status_of(ErrorKind kind) {
     return 500;
 }
 
+ErrorShape error_shape_of(std::string_view path) {
+    constexpr std::string_view kMessages = "/v1/messages";
+    const bool is_messages = path == kMessages || path.starts_with("/v1/messages/");
+    return is_messages ? ErrorShape::Anthropic : ErrorShape::OpenAi;
+}
+
 bool ends_connection(ErrorKind kind) {
     const unsigned status = status_of(kind);
-    return (status < 500 && kind != ErrorKind::ServerControl) || kind == ErrorKind::UnknownCoding ||
+    const bool is_refusal = kind == ErrorKind::ServerControl || kind == ErrorKind::ModelForbidden ||
+                            kind == ErrorKind::RateLimited;
+    return (status < 500 && !is_refusal) || kind == ErrorKind::UnknownCoding ||
            kind == ErrorKind::Draining;
 }
 
 std::string error_answer(const Error& error, const ErrorAnswerOptions& options) {
     const unsigned status = status_of(error.kind());
-    const std::string body = body_of(error, status);
+    const std::string body = body_of(error, status, options.shape);
     std::string answer = "HTTP/1.1 " + std::to_string(status) + ' ';
     answer += reason_of(status);
     answer += "\r\nContent-Type: application/json\r\nContent-Length: ";
@@ -204,7 +262,10 @@ std::string error_answer(const Error& error, const ErrorAnswerOptions& options) 
         answer += "\r\nX-Request-Id: ";
         answer += options.request_id;
     }
-    if (status == 503) {
+    if (status == 401) {
+        answer += "\r\nWWW-Authenticate: Bearer";
+    }
+    if (status == 429 || status == 503) {
         answer += "\r\nRetry-After: ";
         answer += std::to_string(std::clamp<long>(options.retry_after.count(), 1, 60));
     }

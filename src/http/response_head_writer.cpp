@@ -14,11 +14,15 @@ namespace {
 
 constexpr int kSwitchingProtocols = 101;
 
-/// Takes `part` off the front of `text` if something of a URL ends there.
-bool take_part(std::string_view& text, std::string_view part) {
-    const std::string_view rest = text.substr(std::min(part.size(), text.size()));
+enum class Case : unsigned char { Counts, IsOne };
+
+/// Takes `part` off the front of `text` if something of a URL ends there. Where case does not
+/// count, `part` is in lower case.
+bool take_part(std::string_view& text, std::string_view part, Case letters) {
+    const std::string_view front = text.substr(0, part.size());
+    const std::string_view rest = text.substr(front.size());
     const bool is_there =
-        text.starts_with(part) &&
+        (letters == Case::Counts ? front == part : equals_ignoring_case(front, part)) &&
         (rest.empty() || std::string_view("/?#").find(rest.front()) != std::string_view::npos);
     text = is_there ? rest : text;
     return is_there;
@@ -28,17 +32,18 @@ bool take_part(std::string_view& text, std::string_view part) {
 /// router puts before every path. Others stay as they are.
 std::string_view local_reference(std::string_view reference, const Asker& asker) {
     std::string_view path = reference;
-    for (const std::string_view scheme : {"http://", "https://"}) {
-        if (path.starts_with(scheme)) {
+    for (const std::string_view scheme : {"http://", "https://", "//"}) {
+        if (equals_ignoring_case(path.substr(0, scheme.size()), scheme)) {
             path.remove_prefix(scheme.size());
-            if (asker.backend_authority.empty() || !take_part(path, asker.backend_authority)) {
+            if (asker.backend_authority.empty() ||
+                !take_part(path, asker.backend_authority, Case::IsOne)) {
                 return reference;
             }
             break;
         }
     }
     if (path.starts_with('/') && !path.starts_with("//")) {
-        take_part(path, asker.backend_base_path);
+        take_part(path, asker.backend_base_path, Case::Counts);
     }
     return path;
 }
@@ -129,6 +134,7 @@ bool ResponseHeadWriter::take_field(Field field, std::string_view name, std::str
         case Field::proxy_authorization:
         case Field::proxy_authentication_info:
         case Field::te:
+        case Field::alt_svc:  // other places of the backend's, not of this router
             return true;
         case Field::location:
         case Field::content_location:

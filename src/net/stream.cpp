@@ -7,12 +7,14 @@
 #include <cerrno>
 #include <utility>
 
+#include <boost/asio/post.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "prefix_router/net/worker.hpp"
 
 #include "net/loop.hpp"
+#include "net/tls_session.hpp"
 
 namespace prefix_router::net {
 namespace {
@@ -76,11 +78,31 @@ class Stream::State : public boost::intrusive_ref_counter<State, boost::thread_u
             self->ready(what, error);
         });
     }
-    void watch_read() { watch(StreamSocket::wait_read, watches_read_); }
-    void watch_write() { watch(StreamSocket::wait_write, watches_write_); }
+    void watch_read() {
+        if (tls_) [[unlikely]] {
+            watch_read_secured();
+            return;
+        }
+        watch(StreamSocket::wait_read, watches_read_);
+    }
+    void watch_write() {
+        if (tls_ && tls_->write_waits_for_read()) [[unlikely]] {
+            watch_crossed(StreamSocket::wait_read, StreamSocket::wait_write);
+        }
+        watch(StreamSocket::wait_write, watches_write_);
+    }
+
+    TlsSession* tls() const { return tls_.get(); }
+    void secure(std::unique_ptr<TlsSession> session) { tls_ = std::move(session); }
+    /// The peer is not told that this is the end.
+    void drop_tls() { tls_.reset(); }
 
     void close() {
         listener_ = nullptr;
+        if (tls_) [[unlikely]] {
+            tls_->end_sending();
+            tls_.reset();
+        }
         boost::system::error_code error;
         if (socket_.is_open()) {
             socket_.close(error);
@@ -100,6 +122,37 @@ class Stream::State : public boost::intrusive_ref_counter<State, boost::thread_u
     }
 
   private:
+    /// What the session holds the socket does not tell of.
+    void watch_read_secured() {
+        if (tls_->read_waits_for_write()) {
+            watch_crossed(StreamSocket::wait_write, StreamSocket::wait_read);
+        }
+        if (!tls_->has_pending()) {
+            watch(StreamSocket::wait_read, watches_read_);
+        } else if (!tells_pending_) {
+            tells_pending_ = true;
+            boost::intrusive_ptr<State> self(this);
+            boost::asio::post(socket_.get_executor(), [self = std::move(self)] {
+                self->tells_pending_ = false;
+                if (self->listener_ != nullptr) {
+                    self->listener_->on_readable();
+                }
+            });
+        }
+    }
+
+    /// A read that waits for room to write, or a write that waits for bytes.
+    void watch_crossed(StreamSocket::wait_type awaited, StreamSocket::wait_type told) {
+        boost::intrusive_ptr<State> self(this);
+        socket_.async_wait(
+            awaited, [self = std::move(self), told](boost::system::error_code error) {
+                if (self->listener_ != nullptr && error != boost::asio::error::operation_aborted) {
+                    told == StreamSocket::wait_read ? self->listener_->on_readable()
+                                                    : self->listener_->on_writable();
+                }
+            });
+    }
+
     void ready(StreamSocket::wait_type what, const boost::system::error_code& error) {
         const bool is_read = what == StreamSocket::wait_read;
         (is_read ? watches_read_ : watches_write_) = false;
@@ -110,10 +163,12 @@ class Stream::State : public boost::intrusive_ref_counter<State, boost::thread_u
     }
 
     StreamSocket socket_;
+    std::unique_ptr<TlsSession> tls_;
     StreamListener* listener_ = nullptr;
     int descriptor_ = -1;
     bool watches_read_ = false;
     bool watches_write_ = false;
+    bool tells_pending_ = false;
 };
 
 void Stream::StateReleaser::operator()(State* state) const {
@@ -144,6 +199,9 @@ void Stream::watch_write() {
 }
 
 IoResult Stream::read_some(std::span<char> room) {
+    if (TlsSession* const tls = state_->tls()) [[unlikely]] {
+        return tls->read(room);
+    }
     ssize_t count = 0;
     do {
         count = ::recv(descriptor(), room.data(), room.size(), 0);
@@ -158,6 +216,9 @@ IoResult Stream::read_some(std::span<char> room) {
 }
 
 IoResult Stream::write_some(Pieces& pieces) {
+    if (TlsSession* const tls = state_->tls()) [[unlikely]] {
+        return tls->write(pieces);
+    }
     const auto vectors = pieces.vectors();
     msghdr message{};
     message.msg_iov = const_cast<iovec*>(vectors.data());
@@ -175,14 +236,44 @@ IoResult Stream::write_some(Pieces& pieces) {
 
 bool Stream::has_peer_left() const {
     pollfd entry{descriptor(), POLLRDHUP, 0};
-    return ::poll(&entry, 1, 0) > 0 &&
-           (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+    if (::poll(&entry, 1, 0) > 0 &&
+        (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0) {
+        return true;
+    }
+    return state_->tls() != nullptr && state_->tls()->has_peer_ended();
+}
+
+std::optional<char> Stream::peek() const {
+    char byte = 0;
+    return ::recv(descriptor(), &byte, 1, MSG_PEEK) == 1 ? std::optional(byte) : std::nullopt;
 }
 
 bool Stream::is_quiet() const {
+    if (state_->tls() != nullptr) {
+        return state_->tls()->is_quiet();
+    }
     char byte = 0;
     const ssize_t count = ::recv(descriptor(), &byte, 1, MSG_PEEK);
     return count < 0 && would_block(errno);
+}
+
+void Stream::secure(std::shared_ptr<const TlsServer> server) {
+    state_->secure(std::make_unique<TlsSession>(std::move(server), descriptor()));
+}
+void Stream::secure(std::shared_ptr<TlsClient> client) {
+    state_->secure(std::make_unique<TlsSession>(std::move(client), descriptor()));
+}
+IoStatus Stream::handshake() {
+    return state_->tls()->handshake();
+}
+const Error& Stream::handshake_failure() const {
+    return state_->tls()->failure();
+}
+bool Stream::is_secured() const {
+    return state_ && state_->tls() != nullptr;
+}
+bool Stream::is_resumed() const {
+    return state_->tls()->is_resumed();
 }
 
 int Stream::connect_error() const {
@@ -194,12 +285,17 @@ int Stream::connect_error() const {
     return error;
 }
 
-void Stream::shutdown_send() {
+IoStatus Stream::shutdown_send() {
+    if (state_->tls() != nullptr && state_->tls()->end_sending() == IoStatus::WouldBlock) {
+        return IoStatus::WouldBlock;
+    }
     ::shutdown(descriptor(), SHUT_WR);
+    return IoStatus::Done;
 }
 
 void Stream::reset() {
     if (state_) {
+        state_->drop_tls();
         const linger abort{1, 0};
         ::setsockopt(descriptor(), SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
         close();

@@ -124,6 +124,12 @@ class RequestReader::State {
         return facts_;
     }
 
+    std::string_view read_model(std::string_view body) {
+        facts_.clear();
+        if (fields_.read(body, tape_)) read_model();
+        return facts_.model;
+    }
+
   private:
     bool wants_text_prefix() const {
         return options_.fixed_prefix_length != 0 && facts_.dialect == Dialect::OpenAiChat;
@@ -198,6 +204,10 @@ RequestReader& RequestReader::operator=(RequestReader&&) noexcept = default;
 RequestFacts& RequestReader::read(Dialect dialect, std::string_view body,
                                   std::string_view prefix_id, std::uint64_t tenant) {
     return state_->read(dialect, body, prefix_id, tenant);
+}
+
+std::string_view RequestReader::read_model(std::string_view body) {
+    return state_->read_model(body);
 }
 
 }  // namespace prefix_router::prompt

@@ -102,6 +102,9 @@ void append_access_line(LogFormat format, std::string_view time, const AccessRec
     line.text("peer", record.peer);
     line.text("method", record.method);
     line.text("path", record.path);
+    if (!record.api_key.empty()) {
+        line.text("api_key", record.api_key);
+    }
     line.number("status", record.status);
     line.milliseconds("duration_ms", record.duration);
     if (record.expected_first_token) {

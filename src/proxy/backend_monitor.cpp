@@ -59,6 +59,7 @@ net::Task<void> BackendMonitor::probe_forever() {
         if (health != Health::NotAsked) {
             const bool is_alive = health == Health::Alive;
             backend()->metrics->probe_failures.Increment(is_alive ? 0 : 1);
+            backend()->note_trouble(is_alive ? "" : probe_complaint_);
             services_.desk.probed(backend()->slot, is_alive);
             tell_health(is_alive, probe_complaint_);
         }
@@ -96,8 +97,10 @@ net::Task<BackendMonitor::Health> BackendMonitor::probe() {
         }
     }
     if (!answer) {
-        probe_complaint_ = to_string(answer.error().kind());
-        const bool is_ours = answer.error().kind() == ErrorKind::OutOfDescriptors;
+        const Error& error = answer.error();
+        probe_complaint_ = to_string(error.kind());
+        probe_complaint_ += error.message().empty() ? "" : ": " + error.message();
+        const bool is_ours = error.kind() == ErrorKind::OutOfDescriptors;
         co_return is_ours ? Health::NotAsked : Health::Failing;
     }
     probe_complaint_ = "status " + std::to_string(answer->status);

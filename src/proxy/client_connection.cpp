@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <prometheus/counter.h>
+
 #include "proxy/exchange.hpp"
 #include "proxy/worker_context.hpp"
 
@@ -22,8 +24,15 @@ constexpr milliseconds kLastRequestTime{1000};
 
 net::Task<void> ClientConnection::serve(WorkerContext& context, net::Stream stream,
                                         net::Endpoint peer) {
+    ClientAddresses& addresses = context.services.addresses;
     ClientConnection connection(context, std::move(stream), peer);
+    if (!addresses.enter(peer)) {
+        context.services.metrics.connections_over_share.Increment();
+        connection.stream.reset();
+        co_return;
+    }
     co_await connection.run();
+    addresses.leave(peer);
 }
 
 ClientConnection::ClientConnection(WorkerContext& context, net::Stream stream_,
@@ -42,6 +51,9 @@ ClientConnection::~ClientConnection() {
 }
 
 net::Task<void> ClientConnection::run() {
+    if (context_.services.config.tls.certificate && !co_await secure()) {
+        co_return;
+    }
     while (true) {
         if (received.empty() && !co_await wait_for_request()) {
             break;
@@ -63,6 +75,8 @@ net::Task<void> ClientConnection::run() {
         }
         if (ending == Ending::Linger) {
             co_await linger();
+        } else if (ending == Ending::Close && stream.is_secured()) {
+            co_await end_sending();
         }
         if (ending != Ending::KeepAlive) {
             break;
@@ -100,8 +114,22 @@ std::optional<std::string_view> ClientConnection::first_bytes() {
     return std::string_view(room.data(), got.bytes);
 }
 
+/// With TLS the end is a message of its own, without which a client may take its answer for cut.
+net::Task<void> ClientConnection::end_sending() {
+    arm(context_.services.config.timeouts.idle, ErrorKind::ClientStalled);
+    while (stream.shutdown_send() == net::IoStatus::WouldBlock) {
+        stream.watch_write();
+        const net::Events events = co_await parker.park(kClientWritable | kInterrupts);
+        if ((events & kInterrupts) != 0) {
+            break;
+        }
+    }
+}
+
 net::Task<void> ClientConnection::linger() {
-    stream.shutdown_send();
+    if (stream.shutdown_send() == net::IoStatus::WouldBlock) {
+        co_await end_sending();
+    }
     received.clear();
     arm(kLingerTime, ErrorKind::RequestHeaderTimeout);
     unsigned reads = 0;

@@ -69,7 +69,13 @@ class ClientConnection final : public net::StreamListener, public net::Ticked {
     net::Task<void> run();
     net::Task<bool> wait_for_request();
     net::Task<void> linger();
+    net::Task<void> end_sending();
     std::optional<std::string_view> first_bytes();
+
+    // client_handshake.cpp
+    net::Task<bool> secure();
+    net::Task<void> refuse_plain(const Error& error);
+    void tell_handshake_failure(const Error& error);
 
     WorkerContext& context_;
     net::Deadline deadline_;

@@ -72,6 +72,8 @@ void Exchange::recycle() {
     dialect_ = prompt::Dialect::None;
     answer_extends_key_ = false;
     number_ = 0;
+    key_ = nullptr;
+    retry_after_ = std::chrono::seconds(1);
     ticket_.reset();
     placement_ = RoutingDesk::Placement();
     attempts_ = 0;
@@ -79,6 +81,7 @@ void Exchange::recycle() {
     was_replaced_ = false;
     connection_.reset();
     outgoing_.clear();
+    reset_string(outgoing_head_);
     is_request_sent_ = false;
     gave_bytes_ = false;
     answer_parser_.reset();

@@ -17,6 +17,7 @@
 #include "prefix_router/proxy/access_log.hpp"
 #include "prefix_router/proxy/routing_desk.hpp"
 
+#include "proxy/api_keys.hpp"
 #include "proxy/backend_connections.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/conduit.hpp"
@@ -28,7 +29,8 @@ namespace prefix_router::proxy {
 ///
 ///     run -> read head -> read body      exchange_read.cpp
 ///         -> key -> admit [-> held]      exchange_route.cpp
-///         -> connect or reuse -> send -> read the answer's head   exchange_attempt.cpp
+///         -> connect or reuse        exchange_connect.cpp
+///         -> send -> read the answer's head   exchange_attempt.cpp
 ///         -> relay [or tunnel]           exchange_relay.cpp, exchange_tunnel.cpp
 ///         -> settle                      exchange_settle.cpp
 ///
@@ -66,6 +68,12 @@ class Exchange final : public TicketOwner {
     net::Task<void> wait_for_memory();
     net::Task<void> send_continue();
 
+    // exchange_access.cpp
+    bool knows_client();
+    bool is_within_rate();
+    bool may_use_model(std::string_view model);
+    std::uint64_t isolated_tenant() const;
+
     // exchange_route.cpp
     net::Task<void> route();
     void admit();
@@ -81,8 +89,6 @@ class Exchange final : public TicketOwner {
     // exchange_attempt.cpp
     net::Task<void> attempt();
     void begin_attempt();
-    net::Task<void> connect();
-    net::Task<void> connect_to(const net::Endpoint& endpoint, std::chrono::milliseconds timeout);
     void lay_out_request();
     void send_now();
     net::Task<void> read_answer_head();
@@ -91,6 +97,11 @@ class Exchange final : public TicketOwner {
     HeadProgress parse_answer_head();
     void keep_answer_rest();
     net::Task<void> forward_interim();
+
+    // exchange_connect.cpp
+    net::Task<void> connect();
+    net::Task<void> connect_to(const net::Endpoint& endpoint, std::chrono::milliseconds timeout);
+    net::Task<void> handshake(BackendConnection& connection);
 
     // exchange_relay.cpp
     net::Task<void> relay();
@@ -146,6 +157,9 @@ class Exchange final : public TicketOwner {
     bool answer_extends_key_ = false;
     std::uint64_t number_ = 0;
 
+    Client* key_ = nullptr;  // whose request it is; null where no keys are asked for
+    std::chrono::seconds retry_after_{1};
+
     // Its place.
     std::optional<routing::Ticket> ticket_;
     RoutingDesk::Placement placement_;
@@ -158,6 +172,7 @@ class Exchange final : public TicketOwner {
     // The attempt under way.
     std::unique_ptr<BackendConnection> connection_;
     net::Pieces outgoing_;
+    std::string outgoing_head_;  // where the backend gets other credentials than were sent
     bool is_request_sent_ = false;
     bool gave_bytes_ = false;
     http::ResponseHeadParser answer_parser_;

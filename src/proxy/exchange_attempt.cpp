@@ -4,7 +4,7 @@
 
 #include <prometheus/counter.h>
 
-#include "prefix_router/net/connect.hpp"
+#include "prefix_router/http/credentials.hpp"
 
 #include "proxy/events.hpp"
 #include "proxy/exchange.hpp"
@@ -61,70 +61,18 @@ void Exchange::begin_attempt() {
     }
 }
 
-/// Tries the backend's addresses in turn; the connect timeout is shared among them.
-net::Task<void> Exchange::connect() {
-    const std::uint32_t generation = placement_.backend->address.generation();
-    const auto endpoints = placement_.backend->address.endpoints();
-    if (endpoints->empty()) {
-        placement_.backend->address.refresh();
-        fail(ErrorKind::ConnectFailed, "the backend's name is not resolved yet");
-        co_return;
-    }
-    const auto timeout = context_.services.config.timeouts.connect /
-                         static_cast<std::chrono::milliseconds::rep>(endpoints->size());
-    for (const net::Endpoint& endpoint : *endpoints) {
-        failure_.reset();
-        co_await connect_to(endpoint, timeout);
-        if (connection_) {
-            connection_->address_generation = generation;
-            co_return;
-        }
-        if (is_our_own_end(failure_->kind())) {
-            co_return;
-        }
-    }
-    placement_.backend->address.refresh();
-}
-
-/// Sets `connection_` or `failure_`.
-net::Task<void> Exchange::connect_to(const net::Endpoint& endpoint,
-                                     std::chrono::milliseconds timeout) {
-    context_.services.metrics.connects.Increment();
-    net::Dial dialled = net::dial(context_.worker, endpoint);
-    const bool is_out_of_descriptors =
-        !dialled.stream.is_open() &&
-        net::connect_error_kind(dialled.error) == ErrorKind::OutOfDescriptors;
-    if (is_out_of_descriptors && context_.connections.close_idle()) {
-        dialled = net::dial(context_.worker, endpoint);  // idle ones are worth less than this one
-    }
-    if (!dialled.stream.is_open()) {
-        fail(net::connect_error_kind(dialled.error));
-        co_return;
-    }
-    auto connection =
-        std::make_unique<BackendConnection>(std::move(dialled.stream), placement_.backend);
-    if (!dialled.is_connected) {
-        client_->parker.clear(kBackendWritable);
-        connection->lend_to(&client_->parker);
-        connection->stream.watch_write();
-        client_->arm(timeout, ErrorKind::ConnectTimeout);
-        const net::Events events = co_await client_->parker.park(kBackendWritable | kInterrupts);
-        if (is_interrupted(events)) {
-            co_return;
-        }
-        if (const int error = connection->stream.connect_error(); error != 0) {
-            fail(net::connect_error_kind(error));
-            co_return;
-        }
-    }
-    connection_ = std::move(connection);
-}
-
 void Exchange::lay_out_request() {
     outgoing_.clear();
     const auto& url = placement_.backend->spec.url;
-    for (const std::string_view piece : head_.pieces(url.base_path, url.authority)) {
-        outgoing_.add(piece);
+    const auto pieces = head_.pieces(url.base_path, url.authority);
+    const auto& authorization = placement_.backend->authorization;
+    if (authorization) {
+        http::replace_credentials(pieces, *authorization, outgoing_head_);
+        outgoing_.add(outgoing_head_);
+    } else {
+        for (const std::string_view piece : pieces) {
+            outgoing_.add(piece);
+        }
     }
     outgoing_.add(std::string_view(body_.data(), body_size_));
 }

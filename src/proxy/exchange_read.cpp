@@ -23,8 +23,9 @@ constexpr int kMemoryPatience = 20;
 
 /// Parses the head and takes what has come of the body. False: the head is not complete yet.
 bool Exchange::take_head(std::string_view input) {
-    const http::Arrival arrival{
-        .peer_address = client_->peer, .scheme = "http", .random = context_.random};
+    const http::Arrival arrival{.peer_address = client_->peer,
+                                .scheme = client_->stream.is_secured() ? "https" : "http",
+                                .random = context_.random};
     const auto size = client_->head_parser.parse(input, arrival, head_);
     if (!size) {
         failure_ = size.error();
@@ -37,7 +38,9 @@ bool Exchange::take_head(std::string_view input) {
     }
     client_->head_parser.reset();
     bytes_in_ += *size;
-    begin_body(input.substr(*size));
+    if (knows_client()) {
+        begin_body(input.substr(*size));
+    }
     return true;
 }
 

@@ -24,7 +24,13 @@ net::Task<void> Exchange::route() {
         fail(ErrorKind::ServerControl);
         co_return;
     }
+    if (!is_within_rate()) {
+        co_return;
+    }
     admit();
+    if (failure_) {
+        co_return;
+    }
     if (placement_.decision.action == Action::Wait) {
         co_await hold();
     }
@@ -36,7 +42,10 @@ net::Task<void> Exchange::route() {
 void Exchange::admit() {
     Services& services = context_.services;
     auto& facts = context_.reader.read(dialect_, std::string_view(body_.data(), body_size_),
-                                       head_.prefix_id());
+                                       head_.prefix_id(), isolated_tenant());
+    if (!may_use_model(facts.model)) {
+        return;
+    }
     answer_extends_key_ = facts.answer_extends_key;
     number_ = services.next_request.fetch_add(1, std::memory_order_relaxed);
     services.retry_budget.request_came();
@@ -48,7 +57,7 @@ void Exchange::admit() {
     ask.streams = facts.streams;
     ask.id = number_;
     ask.bytes = body_size_;
-    const RequestClass kind = classify(head_, services.config.queue, started_);
+    const RequestClass kind = classify(head_, services.config.queue, started_, key_);
     ask.priority = kind.priority;
     ask.tenant = kind.tenant;
     ask.deadline = kind.deadline;

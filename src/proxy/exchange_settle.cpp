@@ -33,6 +33,8 @@ net::Task<void> Exchange::answer_error() {
     options.request_id = head_.request_id();
     options.is_head = head_.is_head();
     options.keeps_alive = ending() == Ending::KeepAlive;
+    options.retry_after = retry_after_;
+    options.shape = http::error_shape_of(head_.path());
     answer_received_ = http::error_answer(*failure_, options);
     to_client_.clear();
     to_client_.add(answer_received_);
@@ -198,6 +200,7 @@ void Exchange::log(unsigned status) {
     record.peer = client_->peer;
     record.method = head_.method();
     record.path = head_.path();
+    record.api_key = key_ != nullptr ? std::string_view(key_->spec.name) : std::string_view();
     record.status = status;
     record.bytes_in = bytes_in_;
     record.bytes_out = bytes_out_;

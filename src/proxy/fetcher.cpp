@@ -77,37 +77,66 @@ net::Task<void> Fetcher::connect() {
     const auto endpoints = backend_->address.endpoints();
     fail(ErrorKind::ConnectFailed);
     for (const net::Endpoint& endpoint : *endpoints) {
-        net::Dial dialled = net::dial(worker_, endpoint);
-        if (!dialled.stream.is_open()) {
-            fail(net::connect_error_kind(dialled.error));
-            continue;
-        }
-        stream_ = std::move(dialled.stream);
-        stream_.listen(this);
         failure_.reset();
-        if (dialled.is_connected) {
+        co_await connect_to(endpoint);
+        if (!failure_ && backend_->tls) {
+            co_await handshake();
+        }
+        if (!failure_ || parker_.has(kStopped) || !deadline_.is_armed()) {
             co_return;
         }
-        parker_.clear(kBackendWritable);
-        stream_.watch_write();
-        const net::Events events = co_await parker_.park(kBackendWritable | kInterrupts);
+    }
+    backend_->address.refresh();
+}
+
+net::Task<void> Fetcher::connect_to(const net::Endpoint& endpoint) {
+    net::Dial dialled = net::dial(worker_, endpoint);
+    if (!dialled.stream.is_open()) {
+        fail(net::connect_error_kind(dialled.error));
+        co_return;
+    }
+    stream_ = std::move(dialled.stream);
+    stream_.listen(this);
+    if (dialled.is_connected) {
+        co_return;
+    }
+    parker_.clear(kBackendWritable);
+    stream_.watch_write();
+    const net::Events events = co_await parker_.park(kBackendWritable | kInterrupts);
+    if (is_interrupted(events)) {
+        co_return;
+    }
+    const int error = stream_.connect_error();
+    if (error != 0) {
+        fail(net::connect_error_kind(error));
+    }
+}
+
+net::Task<void> Fetcher::handshake() {
+    stream_.secure(backend_->tls);
+    net::IoStatus status = stream_.handshake();
+    while (status == net::IoStatus::WouldBlock) {
+        stream_.watch_read();
+        const net::Events events = co_await parker_.park(kBackendReadable | kInterrupts);
         if (is_interrupted(events)) {
             co_return;
         }
-        const int error = stream_.connect_error();
-        if (error == 0) {
-            co_return;
-        }
-        fail(net::connect_error_kind(error));
+        status = stream_.handshake();
     }
-    backend_->address.refresh();
+    if (status == net::IoStatus::Failed) {
+        failure_ = stream_.handshake_failure();
+    }
 }
 
 net::Task<void> Fetcher::exchange(std::string_view path) {
     request_ = "GET " + backend_->spec.url.base_path;
     request_ += path;
     request_ += " HTTP/1.1\r\nHost: " + backend_->spec.url.authority +
-                "\r\nUser-Agent: prefix-router\r\nAccept: */*\r\nConnection: close\r\n\r\n";
+                "\r\nUser-Agent: prefix-router\r\nAccept: */*\r\nConnection: close\r\n";
+    if (const auto& value = backend_->authorization; value && !value->empty()) {
+        request_ += "Authorization: " + *value + "\r\n";
+    }
+    request_ += "\r\n";
     net::Pieces pieces;
     pieces.add(request_);
     // A fresh connection's send buffer holds a few hundred bytes.

@@ -44,6 +44,8 @@ class Fetcher final : public net::StreamListener, public net::Ticked {
 
   private:
     net::Task<void> connect();
+    net::Task<void> connect_to(const net::Endpoint& endpoint);
+    net::Task<void> handshake();
     net::Task<void> exchange(std::string_view path);
     bool receive();
     void parse();

@@ -68,6 +68,15 @@ Metrics::Metrics(Registry& registry)
       connects(registry.counter("backend_connects_total", "Connections opened to backends")),
       connections_accepted(
           registry.counter("connections_accepted_total", "Client connections accepted")),
+      connections_over_share(
+          registry.counter("connections_over_address_limit_total",
+                           "Client connections closed at once: limits.connections_per_address")),
+      handshakes_new(registry.counter("tls_handshakes_total", "TLS handshakes with clients",
+                                      {{"session", "new"}})),
+      handshakes_resumed(registry.counter("tls_handshakes_total", "TLS handshakes with clients",
+                                          {{"session", "resumed"}})),
+      certificate_expiry(registry.gauge("tls_certificate_expiry_timestamp_seconds",
+                                        "When the certificate expires, seconds since 1970")),
       connections(registry.gauge("connections", "Open client connections")),
       buffered_bytes(registry.gauge("buffered_bytes", "Request bodies in memory, bytes")),
       map_entries(registry.gauge("prefix_map_blocks", "Block copies in the prefix map")),
@@ -108,6 +117,12 @@ prometheus::Counter& Metrics::errors(ErrorKind kind) {
 
 prometheus::Counter& Metrics::decisions(routing::Reason reason) {
     return *decisions_[static_cast<std::size_t>(reason)];
+}
+
+KeyMetrics Metrics::api_key(const std::string& name) {
+    const Registry::Labels label{{"key", name}};
+    return {registry_.counter("api_key_requests_total", "Requests of each API key", label),
+            registry_.counter("api_key_rate_limited_total", "Requests over the key's rate", label)};
 }
 
 std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const std::string& url) {

@@ -29,14 +29,19 @@ std::optional<Duration> parse_deadline(std::string_view text, config::DeadlineUn
 
 }  // namespace
 
-RequestClass classify(const http::RequestHead& head, const config::Queue& queue,
-                      TimePoint arrived) {
+RequestClass classify(const http::RequestHead& head, const config::Queue& queue, TimePoint arrived,
+                      const Client* client) {
     RequestClass kind;
-    if (queue.priority_header) {
-        kind.priority =
-            config::parse_priority(head.field(*queue.priority_header)).value_or(kind.priority);
+    if (client != nullptr) {
+        kind.priority = client->spec.priority;
+        kind.tenant = client->tenant;
     }
-    if (queue.tenant_header) {
+    if (queue.priority_header) {
+        const auto asked = config::parse_priority(head.field(*queue.priority_header));
+        const auto most = client != nullptr ? kind.priority : config::Priority::High;
+        kind.priority = asked ? std::max(*asked, most) : kind.priority;
+    }
+    if (queue.tenant_header && client == nullptr) {
         const std::string_view tenant = head.field(*queue.tenant_header);
         kind.tenant = tenant.empty() ? 0 : std::max<std::uint64_t>(1, hash_bytes(tenant, 0));
     }

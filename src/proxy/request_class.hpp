@@ -7,6 +7,8 @@
 #include "prefix_router/config/config.hpp"
 #include "prefix_router/http/request_head.hpp"
 
+#include "proxy/api_keys.hpp"
+
 namespace prefix_router::proxy {
 
 /// What a request is to the queue: its priority, whose share it takes, when its answer must have
@@ -19,6 +21,8 @@ struct RequestClass {
 
 /// Headers count only where the configuration names them; a value that cannot be read is as if it
 /// were absent. `arrived`: when the request's first byte came.
-RequestClass classify(const http::RequestHead& head, const config::Queue& queue, TimePoint arrived);
+/// A `client` that showed its key is its own tenant, and a header may only lower its priority.
+RequestClass classify(const http::RequestHead& head, const config::Queue& queue, TimePoint arrived,
+                      const Client* client = nullptr);
 
 }  // namespace prefix_router::proxy

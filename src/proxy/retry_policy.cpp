@@ -37,6 +37,9 @@ RetryAction retry_action(const AttemptFacts& facts) {
         case ErrorKind::ConnectRefused:
         case ErrorKind::ConnectTimeout:
         case ErrorKind::ConnectFailed:
+        case ErrorKind::BackendTlsFailed:
+        case ErrorKind::BackendTlsTimeout:
+        case ErrorKind::BackendCertificate:
             return facts.killed_connections > kKillsAllowed ? RetryAction::GiveUp
                                                             : RetryAction::NextBackend;
         case ErrorKind::ResetBeforeResponse:

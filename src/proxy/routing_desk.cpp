@@ -29,6 +29,7 @@ prefix::PrefixMap::Options map_options(const config::Config& config) {
 RoutingDesk::RoutingDesk(const config::Config& config, Metrics& metrics, const Clock& clock,
                          Random random, std::size_t kept_decisions)
     : health_(config.health),
+      are_keys_asked_for_(!config.api_keys.empty()),
       metrics_(metrics),
       clock_(clock),
       pool_(config.health),
@@ -38,6 +39,20 @@ RoutingDesk::RoutingDesk(const config::Config& config, Metrics& metrics, const C
 RoutingDesk::~RoutingDesk() = default;
 
 Result<BackendRef> RoutingDesk::add_backend(const config::Backend& spec) {
+    std::shared_ptr<net::TlsClient> tls;
+    if (spec.url.is_tls) {
+        auto loaded = net::TlsClient::load(spec.tls, spec.url.host);
+        if (!loaded) {
+            return Error(loaded.error().kind(),
+                         "backend " + spec.id + ": " + loaded.error().message());
+        }
+        tls = std::move(*loaded);
+    }
+    auto authorization = load_authorization(spec.authorization, are_keys_asked_for_);
+    if (!authorization) {
+        return Error(authorization.error().kind(),
+                     "backend " + spec.id + ": " + authorization.error().message());
+    }
     auto metrics = metrics_.backend(spec.id, spec.url.text);
     const std::lock_guard lock(mutex_);
     const auto slot = pool_.add(spec);
@@ -45,6 +60,8 @@ Result<BackendRef> RoutingDesk::add_backend(const config::Backend& spec) {
         return slot.error();
     }
     auto made = std::make_shared<BackendEntry>(*slot, spec, std::move(metrics));
+    made->tls = std::move(tls);
+    made->authorization = std::move(*authorization);
     if (entries_.size() <= slot->index()) {
         entries_.resize(slot->index() + 1);
     }
@@ -174,6 +191,7 @@ std::vector<BackendState> RoutingDesk::states() const {
         }
         state.health = backend.health.state(now);
         state.is_draining = backend.draining;
+        state.last_error = entries_[slot.index()]->last_trouble();
         state.scraped = backend.scraped;
         state.belief = router_.belief(slot, now);
     }

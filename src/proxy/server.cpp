@@ -52,6 +52,7 @@ class Server::Plane {
     Result<std::vector<net::Descriptor>> listening_sockets();
     void drain(Successor successor);
     void stop();
+    Result<void> load_certificate();
 
     Services services;
 
@@ -74,6 +75,9 @@ class Server::Plane {
 
 Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherited) {
     std::signal(SIGPIPE, SIG_IGN);
+    if (auto loaded = load_certificate(); !loaded) {
+        return loaded.error();
+    }
     sockets_ = std::move(inherited);
     if (sockets_.empty()) {
         auto opened =
@@ -97,6 +101,26 @@ Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherite
         lane->thread = std::thread([&worker = lane->context.worker] { worker.run(); });
     }
     return endpoint->port();
+}
+
+/// Connections from here on get what the files hold now; those that are open go on.
+Result<void> Server::Plane::load_certificate() {
+    if (!services.config.tls.certificate) {
+        return {};
+    }
+    auto loaded = net::TlsServer::load(services.config.tls);
+    if (!loaded) {
+        return loaded.error();
+    }
+    const auto expiry = (*loaded)->expiry();
+    if (expiry < std::chrono::system_clock::now()) {
+        spdlog::warn("tls.certificate: {} has expired; clients will refuse it",
+                     *services.config.tls.certificate);
+    }
+    const auto since = std::chrono::duration_cast<std::chrono::seconds>(expiry.time_since_epoch());
+    services.metrics.certificate_expiry.Set(static_cast<double>(since.count()));
+    services.tls.store(std::move(*loaded));
+    return {};
 }
 
 void Server::Plane::make_lanes() {
@@ -234,6 +258,9 @@ Server::~Server() = default;
 
 Result<std::uint16_t> Server::start(std::vector<net::Descriptor> inherited) {
     return plane_->start(std::move(inherited));
+}
+Result<void> Server::reload_certificate() {
+    return plane_->load_certificate();
 }
 Result<std::vector<net::Descriptor>> Server::listening_sockets() const {
     return plane_->listening_sockets();

@@ -105,6 +105,10 @@ void WorkerContext::wake_held(std::uint64_t request) {
     });
 }
 
+bool WorkerContext::may_complain() {
+    return std::exchange(last_complaint_, worker.ticks().now()) != worker.ticks().now();
+}
+
 void WorkerContext::log(const AccessRecord& record) {
     if (!services.access_log.is_enabled()) {
         return;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -48,6 +49,9 @@ class WorkerContext final : public net::Ticked {
     /// From any thread.
     void wake_held(std::uint64_t request);
 
+    /// True once per tick: for warnings that clients cause.
+    bool may_complain();
+
     /// Appends to the access log; the lines leave in batches.
     void log(const AccessRecord& record);
     void on_tick(net::Tick now) override;
@@ -60,6 +64,7 @@ class WorkerContext final : public net::Ticked {
     std::unordered_map<std::uint64_t, Exchange*> held_;
     std::string lines_;
     std::string time_text_;  // refreshed per tick
+    std::optional<net::Tick> last_complaint_;
 };
 
 }  // namespace prefix_router::proxy

@@ -5,12 +5,15 @@ usage: daemon_test.py ROUTER_BINARY
 
 Scripted backends and raw clients on loopback; Python's standard library only.
 """
+import hashlib
 import json
 import os
 import re
 import resource
 import signal
+import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -188,6 +191,63 @@ def wait_until(holds):
             pass
         time.sleep(0.02)
     raise AssertionError("did not come about")
+
+
+def make_certificate(folder, name):
+    """A self-signed certificate for localhost; returns the paths of certificate and key."""
+    certificate, key = (os.path.join(folder, name + end) for end in (".pem", ".key"))
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=" + name,
+                    "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    return certificate, key
+
+
+class Tls(unittest.TestCase):
+    """With Python's TLS client: the certificate's files, renewed under the running daemon."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.certificate, self.key = make_certificate(self.folder.name, "first")
+        self.router = Router([Backend()], "tls:\n  certificate: %s\n  key: %s\n" % (self.certificate, self.key))
+
+    def connect(self, authority):
+        context = ssl.create_default_context(cafile=authority)
+        return context.wrap_socket(self.router.client(), server_hostname="localhost")
+
+    def ask(self, client):
+        client.sendall(b"GET /x HTTP/1.1\r\nHost: r\r\n\r\n")
+        return read_until(client, b"", b"\r\n\r\nok")[0]
+
+    def hang_up(self, said):
+        self.router.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: said in self.router.text())
+
+    def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(self):
+        first = os.path.join(self.folder.name, "kept.pem")
+        shutil.copy(self.certificate, first)
+        client = self.connect(first)
+        self.assertIn(b"200 OK", self.ask(client))
+        certificate, key = make_certificate(self.folder.name, "second")
+        shutil.copy(key, self.key)
+        self.hang_up(b"is not the key of the certificate")
+        self.assertIn(b"200 OK", self.ask(self.connect(first)))
+        shutil.copy(certificate, self.certificate)
+        self.hang_up(b"certificate files were read again")
+        self.assertIn(b"200 OK", self.ask(self.connect(certificate)))
+        with self.assertRaises(ssl.SSLCertVerificationError):
+            self.connect(first)
+        self.assertIn(b"200 OK", self.ask(client))
+        self.assertEqual(self.router.end(), 0)
+
+    def test_check_opens_the_files(self):
+        path = os.path.join(self.folder.name, "router.yaml")
+        with open(path, "w") as file:
+            file.write("tls: {certificate: %s, key: /nowhere.key}\nbackends:\n  - url: http://a:1\n"
+                       % self.certificate)
+        done = subprocess.run([ROUTER, "check", "--config", path], capture_output=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"tls.key: /nowhere.key: cannot be read", done.stderr)
+        self.router.end()
 
 
 class Signals(unittest.TestCase):
@@ -398,6 +458,27 @@ class Secrets(unittest.TestCase):
                 self.assertEqual(len(lines), 1, path)
                 if form == "json":
                     self.assertIn("backend", json.loads(lines[0]))
+
+
+    def test_keys_are_shown_by_their_names(self):
+        hashed = subprocess.run([ROUTER, "hash-key"], input=b"key-mark\n", capture_output=True, timeout=PATIENCE)
+        self.assertEqual(hashed.stdout.decode().strip(), hashlib.sha256(b"key-mark").hexdigest())
+        backend = Backend()
+        router = Router([backend], "log:\n  level: trace\napi_keys:\n  - name: team-a\n    sha256: '%s'\n"
+                        % hashed.stdout.decode().strip())
+        asked = b"GET /x HTTP/1.1\r\nHost: r\r\nConnection: close\r\n"
+        self.assertIn(b"200 OK", router.ask(asked + b"Authorization: Bearer key-mark\r\n\r\n"))
+        self.assertIn(b" 401 ", router.ask(asked + b"Authorization: Bearer other-mark\r\n\r\n"))
+        self.assertIn(b" 401 ", router.ask(asked + b"\r\n"))
+        pages = "".join(router.admin(page) for page in ("/metrics", "/backends", "/decisions", "/config"))
+        self.assertEqual(router.end(), 0)
+        with open(router.output.name, "rb") as file:
+            output = file.read()
+        for mark in (b"key-mark", b"other-mark"):
+            self.assertNotIn(mark, output + pages.encode())
+            self.assertNotIn(mark, b"".join(backend.heads))
+        self.assertEqual(output.count(b"api_key=team-a"), 1)
+        self.assertIn('api_key_requests_total{key="team-a"} 1', pages)
 
 
 class Starts(unittest.TestCase):

@@ -4,10 +4,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "prefix_router/base/error.hpp"
+#include "prefix_router/base/sha256.hpp"
 #include "prefix_router/config/config.hpp"
 #include "prefix_router/net/descriptor.hpp"
 
@@ -31,6 +33,7 @@ struct Route {
     std::string method;
     std::string path;  ///< exact
     std::function<Answer(const Request&)> handle;
+    bool is_open = false;  ///< asks for no token
 };
 
 /// The admin listener: a small HTTP server on a thread of its own, apart from the data plane in
@@ -39,10 +42,12 @@ struct Route {
 /// joins the thread.
 class Server {
   public:
-    /// Serves on the `inherited` socket where there is one, and binds `address` where not.
+    /// Serves on the `inherited` socket where there is one, and binds `address` where not. With a
+    /// `token`, what is not open is served to `Authorization: Bearer` whose hash that is.
     static Result<std::unique_ptr<Server>> start(const config::ListenAddress& address,
                                                  std::vector<Route> routes,
-                                                 net::Descriptor inherited = {});
+                                                 net::Descriptor inherited = {},
+                                                 const std::optional<Sha256>& token = {});
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;

@@ -31,6 +31,9 @@ class Application {
     /// Copies of what it listens on, for another process. Error: Io.
     Result<ListeningSockets> listening_sockets() const;
 
+    /// Reads certificate and key again; an error changes nothing.
+    Result<void> reload_certificate();
+
     /// Not ready, then no new connections, running answers finish; returns when they have or when
     /// the grace period is over. With a successor the admin listener is its, too, from now on.
     /// stop() from another thread ends it early.

@@ -23,12 +23,15 @@ struct Replay {
     std::vector<std::string> arguments;
 };
 
+/// `prefix-router hash-key`: a key comes on standard input.
+struct HashKey {};
+
 /// Nothing more to do: help, version, `check`, or an error that was already printed.
 struct Exit {
     int code = 0;
 };
 
-using Command = std::variant<Serve, Replay, Exit>;
+using Command = std::variant<Serve, Replay, HashKey, Exit>;
 
 /// Reads `arguments` (program name first). Help and `check` results go to `out`, complaints to
 /// `err`: each says what to do. Exit codes: 0 fine, 2 wrong arguments or configuration.

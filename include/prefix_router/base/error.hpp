@@ -14,6 +14,9 @@ enum class ErrorKind : unsigned char {
     // The client's request.
     BadRequest,            // malformed HTTP: 400
     ServerControl,         // meant for one inference server, not for a fleet: 403
+    InvalidApiKey,         // none, or none that is known: 401
+    ModelForbidden,        // not among the API key's models: 403
+    RateLimited,           // the API key's requests per second: 429
     RequestHeaderTimeout,  // 408
     RequestBodyTimeout,    // 408
     BodyTooLarge,          // 413
@@ -23,6 +26,8 @@ enum class ErrorKind : unsigned char {
     UnknownCoding,         // a transfer coding other than chunked: 501
     ClientGone,            // the client left: nothing to answer, logged as 499
     ClientStalled,         // the client does not read its answer: as if it had left
+    TlsFailed,             // no TLS with the client: it offers none, or none that is accepted
+    TlsTimeout,            // the client did not complete the TLS handshake in time
     // This router.
     NoBackend,         // no backend is usable: 503
     Overloaded,        // a limit is reached: 503
@@ -36,6 +41,9 @@ enum class ErrorKind : unsigned char {
     ConnectRefused,       // nobody is there: 503
     ConnectTimeout,       // 504
     ConnectFailed,        // any other failure to connect: no route, name unknown: 503
+    BackendTlsFailed,     // no TLS with the backend: 502
+    BackendTlsTimeout,    // 504
+    BackendCertificate,   // the backend's certificate is refused: 502
     OutOfDescriptors,     // EMFILE, ENFILE: our own limit, not the backend's fault
     ResetBeforeResponse,  // the connection ended before the first byte of the answer
     ResetMidResponse,     // the connection ended inside the answer

@@ -39,7 +39,7 @@ struct ListenAddress {
     friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 
-/// Where a backend is: http://host:port[/base] or unix:/path. TLS comes with a later version.
+/// Where a backend is: http://host:port[/base], https://host:port[/base] or unix:/path.
 struct BackendUrl {
     std::string text;  ///< as configured, normalised
     std::string host;  ///< name or address, IPv6 without brackets; "" for a Unix socket
@@ -47,8 +47,59 @@ struct BackendUrl {
     std::string base_path;  ///< "" or "/base", put before every target
     std::string unix_path;  ///< set for unix:
     std::string authority;  ///< Host field to send: host[:port], brackets around IPv6
+    bool is_tls = false;    ///< https://
 
     friend bool operator==(const BackendUrl&, const BackendUrl&) = default;
+};
+
+enum class TlsVersion : std::uint8_t { Tls12, Tls13 };
+
+/// TLS towards clients; off without a certificate. Files are PEM.
+struct Tls {
+    std::optional<std::string> certificate;  ///< with its chain
+    std::optional<std::string> key;          ///< present when the certificate is
+    TlsVersion min_version = TlsVersion::Tls12;
+    std::optional<std::string> client_ca;  ///< clients must show a certificate that it signed
+
+    friend bool operator==(const Tls&, const Tls&) = default;
+};
+
+/// TLS to an https:// backend. Files are PEM.
+struct BackendTls {
+    bool verify = true;
+    std::optional<std::string> ca;           ///< nullopt: the system's
+    std::optional<std::string> server_name;  ///< asked for and verified; nullopt: the URL's host
+    std::optional<std::string> client_certificate;
+    std::optional<std::string> client_key;  ///< present when the certificate is
+
+    friend bool operator==(const BackendTls&, const BackendTls&) = default;
+};
+
+/// What a backend gets as Authorization. A secret's place, never the secret: /config shows it.
+struct BackendAuthorization {
+    enum class Kind : std::uint8_t {
+        Auto,         ///< Pass without api_keys, Remove with them
+        Pass,         ///< what the client sent
+        Remove,       ///< nothing of what the client sent as a key
+        Environment,  ///< the value of a variable, instead of the client's
+        File,         ///< the first line of a file, instead of the client's
+    };
+    Kind kind = Kind::Auto;
+    std::string source;  ///< of the variable or the file
+
+    friend bool operator==(const BackendAuthorization&, const BackendAuthorization&) = default;
+};
+
+/// One client's key, known by its hash alone.
+struct ApiKey {
+    std::string name;    ///< [a-z0-9-]+, unique: what logs and metrics show
+    std::string sha256;  ///< 64 lower-case hex digits, unique
+    Priority priority = Priority::Normal;
+    std::vector<std::string> models;            ///< empty: all
+    std::optional<double> requests_per_second;  ///< nullopt: no limit
+    std::uint32_t burst = 10;                   ///< requests at once, where there is a limit
+
+    friend bool operator==(const ApiKey&, const ApiKey&) = default;
 };
 
 struct Backend {
@@ -59,6 +110,8 @@ struct Backend {
     std::optional<Tokens> capacity_tokens;
     std::optional<double> lanes;
     std::optional<std::uint32_t> max_in_flight;  ///< requests; default: that of the limits
+    BackendTls tls;                              ///< of an https:// URL
+    BackendAuthorization authorization;
 
     friend bool operator==(const Backend&, const Backend&) = default;
 };
@@ -69,6 +122,7 @@ struct Routing {
     std::uint32_t concurrency_threshold = 16;
     bool expose_decision = false;
     std::optional<std::uint64_t> hash_seed;  ///< default random per start
+    bool isolate_tenants = false;            ///< no prefix is believed cached for another API key
     /// nullopt: off. 0 ms: auto = max(0.3 s, one engine step where known).
     std::optional<milliseconds> hold = milliseconds{0};
     milliseconds hold_small{800};
@@ -95,6 +149,7 @@ struct Timeouts {
     milliseconds request_header{10'000};
     milliseconds request_body{60'000};  ///< silence inside the request body
     milliseconds client_idle{75'000};   ///< keep-alive between requests
+    milliseconds tls_handshake{5'000};  ///< with a client or a backend
     milliseconds connect{2'000};
     milliseconds first_byte{600'000};
     milliseconds idle{120'000};  ///< silence between two pieces of an answer, either side
@@ -119,6 +174,7 @@ struct Limits {
     std::size_t buffered_bytes = std::size_t{1} << 30;
     std::size_t prefix_map_bytes = std::size_t{256} << 20;
     std::uint32_t connections = 65'536;
+    std::optional<std::uint32_t> connections_per_address;  ///< nullopt: no limit
     std::optional<std::uint32_t> max_in_flight_per_backend;
 
     friend bool operator==(const Limits&, const Limits&) = default;
@@ -155,6 +211,9 @@ struct Config {
     std::optional<ListenAddress> admin = ListenAddress{"127.0.0.1", 9191};
     bool admin_is_optional = false;  ///< quick start: an admin port in use is a warning
     std::uint32_t threads = 0;       ///< 0 = one per core
+    std::optional<std::string> admin_token_sha256;  ///< 64 lower-case hex digits
+    Tls tls;
+    std::vector<ApiKey> api_keys;  ///< empty: everybody is served
     std::vector<Backend> backends;
     Routing routing;
     Health health;

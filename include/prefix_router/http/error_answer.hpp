@@ -15,17 +15,24 @@ unsigned status_of(ErrorKind kind);
 /// body was not read. Close lingering, or the client may never see the answer.
 bool ends_connection(ErrorKind kind);
 
+/// Whose clients are to understand it.
+enum class ErrorShape : unsigned char { OpenAi, Anthropic };
+/// By the path that was asked for.
+ErrorShape error_shape_of(std::string_view path);
+
 struct ErrorAnswerOptions {
     std::string_view request_id = {};  ///< "": not known yet, no field
     bool is_head = false;              ///< no body is sent, its Content-Length is
     bool keeps_alive = false;          ///< the connection stays open, unless ends_connection(kind)
     /// For 429 and 503; sent in whole seconds between 1 and 60.
     std::chrono::seconds retry_after{1};
+    ErrorShape shape = ErrorShape::OpenAi;
 };
 
 /// A whole answer, head and body: {"error": {"message", "type", "code"}} in the shape of OpenAI's
-/// API, where code is to_string(kind) and type is "invalid_request_error", "overloaded_error" or
-/// "server_error". The message is the error's, or a sentence for its kind when it has none.
+/// API, where code is to_string(kind) and type is "invalid_request_error", "rate_limit_error",
+/// "overloaded_error" or "server_error"; or {"type": "error", "error": {...}} with Anthropic's
+/// types. The message is the error's, or a sentence for its kind when it has none.
 std::string error_answer(const Error& error, const ErrorAnswerOptions& options);
 
 }  // namespace prefix_router::http

@@ -5,11 +5,17 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "prefix_router/base/error.hpp"
+
 namespace prefix_router::net {
 
+class TlsClient;
+class TlsServer;
+class TlsSession;
 class Worker;
 
 enum class IoStatus : unsigned char { Done, WouldBlock, Ended, Failed };
@@ -51,6 +57,9 @@ class StreamListener {
 /// One connected stream socket (TCP or Unix) of a worker: calls that never block, and readiness on
 /// request. Reading and writing are tried first; a watch is set only when they would block, so a
 /// stream that is never waited for costs no bookkeeping. Closes when it goes. Not thread-safe.
+///
+/// With TLS (secure(), then handshake() until it is Done) the same calls move the same bytes; a
+/// peer that ends without saying so in TLS has Failed, not Ended, and a stream that closes says so.
 class Stream {
   public:
     Stream();
@@ -79,10 +88,24 @@ class Stream {
     bool has_peer_left() const;
     /// Neither bytes nor an end are waiting to be read: a pooled connection may be used.
     bool is_quiet() const;
+    /// The first byte that waits to be read, if any; never with TLS.
+    std::optional<char> peek() const;
+
+    /// From here on bytes are encrypted: as the side that was called, or the one that calls.
+    void secure(std::shared_ptr<const TlsServer> server);
+    void secure(std::shared_ptr<TlsClient> client);
+    /// WouldBlock: go on when the listener is told that the stream is readable, after watch_read().
+    IoStatus handshake();
+    /// Why the handshake failed.
+    const Error& handshake_failure() const;
+    bool is_secured() const;
+    bool is_resumed() const;
+
     /// After a non-blocking connect became writable: 0 or the errno of its failure.
     int connect_error() const;
 
-    void shutdown_send();
+    /// WouldBlock, with TLS only: call it again once the stream can be written.
+    IoStatus shutdown_send();
     /// Closes with a reset, so that a peer cannot take the answer for complete.
     void reset();
     void close();

@@ -49,6 +49,10 @@ class RequestReader {
     RequestFacts& read(Dialect dialect, std::string_view body, std::string_view prefix_id = {},
                        std::uint64_t tenant = 0);
 
+    /// The top-level "model" of a JSON body of no known dialect; "" when there is none. Lives until
+    /// the next call.
+    std::string_view read_model(std::string_view body);
+
   private:
     class State;
     std::unique_ptr<State> state_;

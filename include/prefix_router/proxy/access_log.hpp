@@ -27,8 +27,9 @@ struct AccessRecord {
     std::string_view request_id;
     std::string_view peer;
     std::string_view method;
-    std::string_view path;  ///< without the query
-    unsigned status = 0;    ///< 499: the client left
+    std::string_view path;     ///< without the query
+    std::string_view api_key;  ///< its name; "" where none is asked for
+    unsigned status = 0;       ///< 499: the client left
     std::string_view backend;
     std::optional<routing::Reason> reason;
     std::optional<ErrorKind> error;

@@ -33,12 +33,18 @@ struct BackendMetrics {
     prometheus::Gauge& waiting;
 };
 
+/// The series of one API key.
+struct KeyMetrics {
+    prometheus::Counter& requests;
+    prometheus::Counter& rate_limited;
+};
+
 /// Everything that the data plane counts, created once and passed by reference. Labels come from
-/// enums and backend ids only. Thread-safe.
+/// enums, backend ids and names of configured API keys only. Thread-safe.
 class Metrics {
   public:
     static constexpr std::size_t kStatusClasses = 6;  ///< by hundreds; 0: no answer was given
-    static constexpr std::size_t kErrorKinds = 30;
+    static constexpr std::size_t kErrorKinds = 38;
 
     explicit Metrics(metrics::Registry& registry);
     ~Metrics();
@@ -51,6 +57,8 @@ class Metrics {
     /// Made on first use of the id. The reference lives until remove_backend().
     std::shared_ptr<BackendMetrics> backend(const std::string& id, const std::string& url);
     void remove_backend(const std::string& id);
+
+    KeyMetrics api_key(const std::string& name);
 
     prometheus::Gauge& in_flight;        ///< requests read and not yet answered, held ones included
     prometheus::Gauge& held;             ///< requests waiting in the router's queue
@@ -71,7 +79,11 @@ class Metrics {
     prometheus::Counter& error_events;  ///< answers whole in HTTP that carried an error event
     prometheus::Counter& connects;      ///< connections opened to backends
     prometheus::Counter& connections_accepted;
-    prometheus::Gauge& connections;  ///< open client connections
+    prometheus::Counter& connections_over_share;  ///< beyond limits.connections_per_address
+    prometheus::Counter& handshakes_new;          ///< TLS, with clients
+    prometheus::Counter& handshakes_resumed;
+    prometheus::Gauge& certificate_expiry;  ///< seconds since 1970; 0: no TLS
+    prometheus::Gauge& connections;         ///< open client connections
     prometheus::Gauge& buffered_bytes;
     prometheus::Gauge& map_entries;
     prometheus::Gauge& map_bytes;

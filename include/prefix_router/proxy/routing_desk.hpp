@@ -13,29 +13,13 @@
 #include "prefix_router/base/clock.hpp"
 #include "prefix_router/base/random.hpp"
 #include "prefix_router/config/config.hpp"
-#include "prefix_router/net/address_book.hpp"
 #include "prefix_router/pool/pool.hpp"
 #include "prefix_router/prefix/prefix_map.hpp"
+#include "prefix_router/proxy/backend_entry.hpp"
 #include "prefix_router/proxy/metrics.hpp"
 #include "prefix_router/routing/router.hpp"
 
 namespace prefix_router::proxy {
-
-/// One backend as the data plane dials it. Immutable but for the address, which follows the name.
-struct BackendEntry {
-    BackendEntry(BackendSlot slot_, config::Backend spec_, std::shared_ptr<BackendMetrics> metrics_,
-                 net::BackendAddress::Resolver resolver = net::BackendAddress::resolve)
-        : slot(slot_),
-          spec(std::move(spec_)),
-          address(spec.url, std::move(resolver)),
-          metrics(std::move(metrics_)) {}
-
-    BackendSlot slot;
-    config::Backend spec;
-    net::BackendAddress address;
-    std::shared_ptr<BackendMetrics> metrics;
-};
-using BackendRef = std::shared_ptr<BackendEntry>;
 
 /// Is woken when its held ticket was decided. Called under the routing lock, on any thread: it
 /// only leaves a message.
@@ -57,6 +41,7 @@ struct BackendState {
     std::string url;
     std::vector<std::string> models;
     pool::Health::State health = pool::Health::State::Unknown;
+    std::string last_error;  ///< since it last passed a health probe; "": none
     bool is_draining = false;
     pool::ScrapedLoad scraped;
     routing::BackendBelief belief;
@@ -117,6 +102,7 @@ class RoutingDesk {
     void wake_released();
 
     config::Health health_;
+    bool are_keys_asked_for_;
     Metrics& metrics_;
     const Clock& clock_;
     mutable std::mutex mutex_;

@@ -52,6 +52,10 @@ class Server {
     /// reachable yet.
     Result<std::uint16_t> start(std::vector<net::Descriptor> inherited);
 
+    /// Reads certificate and key again; new connections get them. Error: InvalidConfiguration, with
+    /// the reason; then nothing has changed. Does nothing without TLS.
+    Result<void> reload_certificate();
+
     /// Descriptors of all listening sockets, for another process. Error: Io.
     Result<std::vector<net::Descriptor>> listening_sockets() const;
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
 namespace prefix_router::testing {
 namespace {
@@ -61,7 +62,7 @@ bool BackendLine::answer(std::string_view body, std::string_view status, std::st
 bool BackendLine::wait_until_left() {
     std::string ignored;
     const ReadEnd end = socket_.receive_to_end(ignored);
-    return end == ReadEnd::Ended || end == ReadEnd::Reset;
+    return end != ReadEnd::TimedOut;
 }
 
 FakeBackend::FakeBackend(Script script, Reads reads, Where where)
@@ -94,14 +95,49 @@ FakeBackend::~FakeBackend() {
     }
 }
 
+void FakeBackend::speak_tls(std::shared_ptr<ssl_ctx_st> context) {
+    const std::lock_guard lock(mutex_);
+    tls_ = std::move(context);
+}
+
+std::size_t FakeBackend::resumed_sessions() const {
+    const std::lock_guard lock(mutex_);
+    return resumed_sessions_;
+}
+
+std::vector<std::string> FakeBackend::server_names() const {
+    const std::lock_guard lock(mutex_);
+    return server_names_;
+}
+
+bool FakeBackend::secure(Socket& socket) {
+    std::shared_ptr<ssl_ctx_st> context;
+    {
+        const std::lock_guard lock(mutex_);
+        context = tls_;
+    }
+    if (!context) {
+        return true;
+    }
+    if (!socket.secure_as_server(context.get())) {
+        return false;
+    }
+    const char* const name = SSL_get_servername(socket.tls(), TLSEXT_NAMETYPE_host_name);
+    const std::lock_guard lock(mutex_);
+    resumed_sessions_ += SSL_session_reused(socket.tls()) == 1 ? 1U : 0U;
+    server_names_.emplace_back(name == nullptr ? "" : name);
+    return true;
+}
+
 std::string FakeBackend::url() const {
+    const std::string scheme = tls_ ? "https" : "http";
     switch (address_.family()) {
         case AF_UNIX:
             return std::string("unix:") + unix_path(address_);
         case AF_INET6:
-            return "http://[::1]:" + std::to_string(port());
+            return scheme + "://[::1]:" + std::to_string(port());
         default:
-            return "http://127.0.0.1:" + std::to_string(port());
+            return scheme + "://127.0.0.1:" + std::to_string(port());
     }
 }
 
@@ -173,6 +209,10 @@ void FakeBackend::accept_all() {
 }
 
 void FakeBackend::serve(Socket& socket) {
+    if (!secure(socket)) {
+        socket.end_sending();
+        return;
+    }
     MessageReader reader(socket);
     BackendLine line(socket, mutex_);
     bool is_counted = false;

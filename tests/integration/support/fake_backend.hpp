@@ -1,10 +1,13 @@
 #pragma once
 
+#include <sys/socket.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -43,6 +46,8 @@ class BackendLine {
         return socket_.receive(out, patience);
     }
     void end() { socket_.end_sending(); }
+    /// With TLS: ends the connection without saying so in TLS.
+    void cut() { ::shutdown(socket_.descriptor(), SHUT_WR); }
     void reset() {
         const std::lock_guard lock(closing_);
         socket_.reset();
@@ -75,6 +80,13 @@ class FakeBackend {
     ~FakeBackend();
     FakeBackend(const FakeBackend&) = delete;
     FakeBackend& operator=(const FakeBackend&) = delete;
+
+    /// Before the router knows of it. Connections that do not get through the handshake end.
+    void speak_tls(std::shared_ptr<ssl_ctx_st> context);
+    /// Of the connections that got through it, those that resumed a session.
+    std::size_t resumed_sessions() const;
+    /// The names that the others asked for.
+    std::vector<std::string> server_names() const;
 
     std::uint16_t port() const { return address_.port(); }
     std::string url() const;
@@ -110,6 +122,7 @@ class FakeBackend {
     void begin_accepting();
     void accept_all();
     void serve(Socket& socket);
+    bool secure(Socket& socket);
     bool answer_probe(BackendLine& line, const BackendRequest& request);
     void record(const BackendRequest& request);
     void stop_accepting();
@@ -130,6 +143,9 @@ class FakeBackend {
     std::map<std::string, Probe, std::less<>> probes_;
     std::vector<std::string> probed_;
     std::size_t next_connection_ = 0;
+    std::shared_ptr<ssl_ctx_st> tls_;
+    std::size_t resumed_sessions_ = 0;
+    std::vector<std::string> server_names_;
     bool accepts_ = true;
     std::vector<Socket> fillers_;  // of the backlog
     std::list<Connection> connections_;

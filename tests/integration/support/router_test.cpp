@@ -58,7 +58,7 @@ void RouterTest::TearDown() {
 
 Answer RouterTest::admin(std::string_view path) const {
     TestClient client(*router_->admin_port());
-    client.request(path, {}, "Connection: close\r\n");
+    client.request(path, {}, admin_fields + "Connection: close\r\n");
     return client.read();
 }
 

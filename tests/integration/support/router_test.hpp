@@ -34,6 +34,8 @@ class RouterTest : public ::testing::Test {
     /// The router publishes some gauges by the tick: not after it was stopped.
     bool is_published_to_the_end = true;
 
+    std::string admin_fields;  ///< sent with what is asked of the admin listener
+
     /// Serves when it returns, and believes every backend healthy: all must answer probes.
     void start(const std::vector<std::string>& backend_urls);
     /// Serves when it returns, whatever the backends do.

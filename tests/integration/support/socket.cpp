@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <utility>
 
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
 namespace prefix_router::testing {
 namespace {
 
@@ -18,12 +21,14 @@ bool wait_for(int descriptor, short events, std::chrono::milliseconds patience) 
 
 }  // namespace
 
-Socket::Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+Socket::Socket(Socket&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), tls_(std::move(other.tls_)) {}
 
 Socket& Socket::operator=(Socket&& other) noexcept {
     if (this != &other) {
         close();
         descriptor_ = std::exchange(other.descriptor_, -1);
+        tls_ = std::move(other.tls_);
     }
     return *this;
 }
@@ -52,7 +57,44 @@ Socket Socket::bind_to(const SocketAddress& address) {
     return socket;
 }
 
+bool Socket::secure_as_client(ssl_ctx_st* context, const std::string& server_name,
+                              ssl_session_st* session) {
+    tls_.reset(SSL_new(context), SSL_free);
+    if (!server_name.empty()) {
+        SSL_ctrl(tls_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                 const_cast<char*>(server_name.c_str()));
+    }
+    if (session != nullptr) {
+        SSL_set_session(tls_.get(), session);
+    }
+    SSL_set_connect_state(tls_.get());
+    return shake_hands();
+}
+
+bool Socket::secure_as_server(ssl_ctx_st* context) {
+    tls_.reset(SSL_new(context), SSL_free);
+    SSL_set_accept_state(tls_.get());
+    return shake_hands();
+}
+
+bool Socket::shake_hands() {
+    ERR_clear_error();
+    SSL_set_fd(tls_.get(), descriptor_);
+    SSL_clear_mode(tls_.get(), SSL_MODE_AUTO_RETRY);  // a session ticket is no reason to block
+    return SSL_do_handshake(tls_.get()) == 1;
+}
+
+void Socket::say_end() const {
+    ERR_clear_error();
+    SSL_shutdown(tls_.get());
+}
+
 bool Socket::send(std::string_view bytes) const {
+    if (tls_) {
+        ERR_clear_error();
+        std::size_t sent = 0;
+        return bytes.empty() || SSL_write_ex(tls_.get(), bytes.data(), bytes.size(), &sent) == 1;
+    }
     while (!bytes.empty()) {
         if (!is_open() || !wait_for(descriptor_, POLLOUT, kPatience)) {
             return false;
@@ -97,6 +139,9 @@ ReadEnd Socket::receive(std::string& out, std::chrono::milliseconds patience) co
     if (!is_open()) {
         return ReadEnd::Reset;
     }
+    if (tls_) {
+        return receive_secured(out, patience);
+    }
     if (!wait_for(descriptor_, POLLIN, patience)) {
         return ReadEnd::TimedOut;
     }
@@ -109,6 +154,29 @@ ReadEnd Socket::receive(std::string& out, std::chrono::milliseconds patience) co
     return got == 0 ? ReadEnd::Ended : ReadEnd::Reset;
 }
 
+ReadEnd Socket::receive_secured(std::string& out, std::chrono::milliseconds patience) const {
+    while (SSL_pending(tls_.get()) > 0 || wait_for(descriptor_, POLLIN, patience)) {
+        std::array<char, 65536> room;
+        std::size_t got = 0;
+        ERR_clear_error();
+        const int result = SSL_read_ex(tls_.get(), room.data(), room.size(), &got);
+        out.append(room.data(), got);
+        switch (SSL_get_error(tls_.get(), result)) {
+            case SSL_ERROR_NONE:
+                return ReadEnd::Data;
+            case SSL_ERROR_WANT_READ:
+                continue;
+            case SSL_ERROR_ZERO_RETURN:
+                return ReadEnd::Ended;
+            default:
+                return ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING
+                           ? ReadEnd::Cut
+                           : ReadEnd::Reset;
+        }
+    }
+    return ReadEnd::TimedOut;
+}
+
 ReadEnd Socket::receive_to_end(std::string& out) const {
     ReadEnd end = receive(out);
     while (end == ReadEnd::Data) {
@@ -118,6 +186,9 @@ ReadEnd Socket::receive_to_end(std::string& out) const {
 }
 
 void Socket::end_sending() const {
+    if (tls_) {
+        say_end();
+    }
     ::shutdown(descriptor_, SHUT_WR);
 }
 
@@ -128,6 +199,7 @@ void Socket::reset() {
 }
 
 void Socket::close() {
+    tls_.reset();
     if (is_open()) {
         ::close(std::exchange(descriptor_, -1));
     }

@@ -2,10 +2,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "integration/support/socket_address.hpp"
+
+struct ssl_st;
+struct ssl_ctx_st;
+struct ssl_session_st;
 
 /// Plain sockets on loopback for tests: the other side of the router, written without its code.
 namespace prefix_router::testing {
@@ -17,6 +22,7 @@ enum class ReadEnd : std::uint8_t {
     Data,      ///< bytes came
     Ended,     ///< the other side ended its sending half in order (FIN)
     Reset,     ///< the other side broke the connection (RST)
+    Cut,       ///< TLS: the connection ended without the message that ends it
     TimedOut,  ///< nothing came within the patience
 };
 
@@ -40,6 +46,14 @@ class Socket {
     /// test may be bound to it as well, and holds it when this one goes.
     static Socket bind_to(const SocketAddress& address);
 
+    /// From here on everything is sent and received by TLS; the handshake is done when it returns.
+    /// False when it failed. `server_name` is asked for where it is not empty, `session` resumed.
+    bool secure_as_client(ssl_ctx_st* context, const std::string& server_name = {},
+                          ssl_session_st* session = nullptr);
+    bool secure_as_server(ssl_ctx_st* context);
+    /// Null without TLS.
+    ssl_st* tls() const { return tls_.get(); }
+
     bool is_open() const { return descriptor_ >= 0; }
     int descriptor() const { return descriptor_; }
     SocketAddress local_address() const { return SocketAddress::of(descriptor_); }
@@ -57,14 +71,20 @@ class Socket {
     /// Reads on until the other side is done, one way or the other; what comes is appended.
     ReadEnd receive_to_end(std::string& out) const;
 
-    void end_sending() const;  ///< FIN
-    void reset();              ///< RST, whatever is unsent or unread
+    void end_sending() const;  ///< FIN; with TLS, its own message and then FIN
+    /// TLS: the message that ends it alone, without FIN.
+    void say_end() const;
+    void reset();  ///< RST, whatever is unsent or unread
     void close();
     /// Ends both directions without giving up the descriptor: wakes a thread that waits on it.
     void shut_down() const;
 
   private:
+    bool shake_hands();
+    ReadEnd receive_secured(std::string& out, std::chrono::milliseconds patience) const;
+
     int descriptor_ = -1;
+    std::shared_ptr<ssl_st> tls_;
 };
 
 }  // namespace prefix_router::testing

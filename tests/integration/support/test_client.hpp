@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "integration/support/message.hpp"
@@ -23,6 +24,8 @@ enum class Expecting : std::uint8_t { Body, NoBody };
 class TestClient {
   public:
     explicit TestClient(std::uint16_t port) : socket_(Socket::connect_to(port)), reader_(socket_) {}
+
+    explicit TestClient(Socket socket) : socket_(std::move(socket)), reader_(socket_) {}
 
     Socket& socket() { return socket_; }
     bool send(std::string_view bytes) { return socket_.send(bytes); }

@@ -38,6 +38,11 @@ TEST(BackendUrl, IsReadInEveryForm) {
         {"127.0.0.1:1", "http://127.0.0.1:1", "127.0.0.1", 1, "", "127.0.0.1:1"},
         {"http://vllm_a.internal.:65535", "http://vllm_a.internal.:65535", "vllm_a.internal.",
          65535, "", "vllm_a.internal.:65535"},
+        {"https://a:8443", "https://a:8443", "a", 8443, "", "a:8443"},
+        {"HTTPS://a/v1", "https://a/v1", "a", 443, "/v1", "a"},
+        {"https://a:443", "https://a", "a", 443, "", "a"},
+        {"https://a:80", "https://a:80", "a", 80, "", "a:80"},
+        {"http://a:443", "http://a:443", "a", 443, "", "a:443"},
         {"http://a:8000/base//", "http://a:8000/base", "a", 8000, "/base", "a:8000"},
     };
     for (const UrlCase& expected : cases) {
@@ -49,6 +54,7 @@ TEST(BackendUrl, IsReadInEveryForm) {
         EXPECT_EQ(url->base_path, expected.base_path) << expected.text;
         EXPECT_EQ(url->authority, expected.authority) << expected.text;
         EXPECT_EQ(url->unix_path, "") << expected.text;
+        EXPECT_EQ(url->is_tls, expected.normal.starts_with("https")) << expected.text;
     }
 }
 
@@ -70,8 +76,6 @@ TEST(BackendUrl, OfAUnixSocketHasAPathAndNoHost) {
 
 TEST(BackendUrl, ThatCannotWorkIsRefusedWithWhatToDo) {
     const std::pair<std::string_view, std::string_view> cases[] = {
-        {"https://a:8000", "not supported yet; use http://"},
-        {"HTTPS://a", "not supported yet"},
         {"ftp://a:1", "scheme must be http://"},
         {"http://a:0", "1 to 65535"},
         {"http://a:70000", "1 to 65535"},
@@ -127,7 +131,7 @@ TEST(BackendId, IsPinnedToTheNormalUrl) {
     EXPECT_EQ(a->id, "459c5878");
     EXPECT_EQ(a->id, b->id);
     EXPECT_NE(a->id, c->id);
-    EXPECT_TRUE(backend_from_url("https://a:1").has_error());
+    EXPECT_TRUE(backend_from_url("ftp://a:1").has_error());
 }
 
 TEST(Listen, IsReadInEveryForm) {

@@ -144,7 +144,7 @@ TEST(Load, ReportsEveryProblemInTheOrderOfTheLines) {
                             "  prefix_length: 0\n"
                             "log: {level: loud}\n"
                             "backends:\n"
-                            "  - url: https://a:1\n"
+                            "  - url: ftp://a:1\n"
                             "  - id: b\n"),
                 ElementsAre("f:1: unknown key 'rooting' in the top level; did you mean 'routing'?",
                             HasSubstr("f:2: listen: 'nowhere' is no address to listen on"),
@@ -153,8 +153,24 @@ TEST(Load, ReportsEveryProblemInTheOrderOfTheLines) {
                             "from 1024 to 65536",
                             "f:6: log.level: 'loud' is not known; write trace, debug, info, warn, "
                             "error or off",
-                            HasSubstr("f:8: backends[0].url: backend URL 'https://a:1'"),
+                            HasSubstr("f:8: backends[0].url: backend URL 'ftp://a:1'"),
                             HasSubstr("f:9: backends[1]: the url is missing")));
+}
+
+TEST(Load, TlsFilesGoTogetherAndNeedAnHttpsUrl) {
+    EXPECT_THAT(problems_of(kOneBackend + "tls: {certificate: /c.pem}\n"),
+                ElementsAre(HasSubstr("certificate and key go together")));
+    EXPECT_THAT(problems_of(kOneBackend + "tls: {client_ca: /c.pem}\n"),
+                ElementsAre(HasSubstr("tls.client_ca needs tls.certificate")));
+    EXPECT_THAT(problems_of(kOneBackend + "tls: {certificate: c.pem, key: /k.pem}\n"),
+                ElementsAre(HasSubstr("tls.certificate: 'c.pem' is no absolute path"),
+                            HasSubstr("go together")));
+    EXPECT_THAT(problems_of("backends:\n  - url: http://a:1\n    tls: {verify: false}\n"),
+                ElementsAre(HasSubstr("backends[0].tls: the URL 'http://a:1' is not https://")));
+    EXPECT_THAT(
+        problems_of("backends:\n  - url: https://a:1\n    tls: {client_key: /k, verfy: true}\n"),
+        ElementsAre(HasSubstr("client_certificate and client_key go together"),
+                    HasSubstr("unknown key 'verfy' in backends[0].tls; did you mean 'verify'?")));
 }
 
 TEST(Load, AKeyInTheWrongSectionIsToldWhereItBelongs) {

@@ -79,6 +79,16 @@ TEST(OptionTables, ReadBackWhatTheyWrite) {
     config.backends[0].capacity_tokens = 123'456;
     config.backends[0].lanes = 1.5;
     config.backends.push_back(*backend_from_url("unix:/run/with space.sock"));
+    config.backends.push_back(*backend_from_url("https://engine:8443/v1"));
+    config.backends[2].tls.verify = false;
+    config.backends[2].tls.ca = "/etc/ssl/own ca.pem";
+    config.backends[2].tls.server_name = "engine.internal";
+    config.backends[2].tls.client_certificate = "/c.pem";
+    config.backends[2].tls.client_key = "/k.pem";
+    config.tls.certificate = "/etc/tls/cert.pem";
+    config.tls.key = "/etc/tls/key.pem";
+    config.tls.min_version = TlsVersion::Tls13;
+    config.tls.client_ca = "/etc/tls/clients.pem";
     config.routing.strategy = Strategy::LeastOutstandingRequests;
     config.routing.hold.reset();
     config.routing.hash_seed = 0;

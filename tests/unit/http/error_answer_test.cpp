@@ -52,6 +52,14 @@ TEST(ErrorAnswer, MapsEveryKindToItsStatus) {
         {ErrorKind::QueueDisplaced, 503},
         {ErrorKind::QueueTimeout, 503},
         {ErrorKind::DeadlineExceeded, 504},
+        {ErrorKind::InvalidApiKey, 401},
+        {ErrorKind::ModelForbidden, 403},
+        {ErrorKind::RateLimited, 429},
+        {ErrorKind::TlsFailed, 400},
+        {ErrorKind::TlsTimeout, 408},
+        {ErrorKind::BackendTlsFailed, 502},
+        {ErrorKind::BackendTlsTimeout, 504},
+        {ErrorKind::BackendCertificate, 502},
         {ErrorKind::InvalidConfiguration, 500},
         {ErrorKind::Io, 500},
     };
@@ -89,6 +97,18 @@ TEST(ErrorAnswer, BoundsRetryAfterAndSendsItOnlyWhenARetryHelps) {
     EXPECT_THAT(answer(ErrorKind::NoBackend, 0), HasSubstr("\r\nRetry-After: 1\r\n"));
     EXPECT_THAT(answer(ErrorKind::NoBackend, 9999), HasSubstr("\r\nRetry-After: 60\r\n"));
     EXPECT_THAT(answer(ErrorKind::BadResponse, 7), Not(HasSubstr("Retry-After")));
+}
+
+TEST(ErrorAnswer, SpeaksAnthropicsWordsOnItsPaths) {
+    EXPECT_EQ(error_shape_of("/v1/messages"), ErrorShape::Anthropic);
+    EXPECT_EQ(error_shape_of("/v1/messages/count_tokens"), ErrorShape::Anthropic);
+    EXPECT_EQ(error_shape_of("/v1/messages2"), ErrorShape::OpenAi);
+    EXPECT_THAT(
+        error_answer(Error(ErrorKind::RateLimited, "slow down"), {.shape = ErrorShape::Anthropic}),
+        HasSubstr("\r\n\r\n{\"type\": \"error\", \"error\": {\"message\": \"slow down\", "
+                  "\"type\": \"rate_limit_error\", \"code\": \"rate_limited\"}}\n"));
+    EXPECT_THAT(error_answer(Error(ErrorKind::InvalidApiKey), {}),
+                HasSubstr("\r\nWWW-Authenticate: Bearer\r\n"));
 }
 
 TEST(ErrorAnswer, HasNoBodyForHeadButItsLength) {

@@ -212,7 +212,17 @@ TEST(ResponseHead, TurnsALocationOnTheBackendIntoAPathHere) {
     EXPECT_EQ(location("/base/a", "/base"), "/a");
     EXPECT_EQ(location("/base", "/base"), "/");
     EXPECT_EQ(location("/base?x", "/base"), "/?x");
+    EXPECT_EQ(location("/BASE/a", "/base"), "/BASE/a");
+    EXPECT_EQ(location("//10.0.0.7:8000/base/a", "/base"), "/a");
+    EXPECT_EQ(location("HTTP://10.0.0.7:8000/a"), "/a");
     EXPECT_EQ(location("/based/a", "/base"), "/based/a");
+}
+
+TEST(ResponseHead, DoesNotTellOfOtherPlacesOfTheBackend) {
+    EXPECT_THAT(rewritten("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+                          "Alt-Svc: h2=\"10.0.0.7:443\"\r\nX-A: b\r\n\r\n",
+                          Asker{}),
+                testing::Not(testing::HasSubstr("10.0.0.7")));
 }
 
 TEST(ResponseHead, RefusesWhatIsNotAnAnswer) {

@@ -1,0 +1,27 @@
+#include "config/make_option.hpp"
+
+namespace prefix_router::config {
+
+const OptionTable<ApiKey>& api_key_options() {
+    static const OptionTable<ApiKey> table{
+        option("name", Reload::Restart, &ApiKey::name, BackendIdCodec{},
+               "Whose key it is, in logs and metrics. Required."),
+        option("sha256", Reload::Restart, &ApiKey::sha256, Sha256Codec{},
+               "The key's hash: 'prefix-router hash-key' reads a key and prints it. Required."),
+        option("priority", Reload::Restart, &ApiKey::priority, priorities(),
+               "Of its requests in the queue. queue.priority_header may lower it, never raise it."),
+        option("models", Reload::Restart, &ApiKey::models, ModelNamesCodec{},
+               "The models that it may use; others, and requests whose body names none, get 403. "
+               "An empty list allows all."),
+        option("requests_per_second", Reload::Restart, &ApiKey::requests_per_second,
+               OrNoneCodec<RealCodec>{"off", {0.001, 1'000'000}},
+               "Requests that it may send in the long run; above it the answer is 429 with "
+               "Retry-After."),
+        option("burst", Reload::Restart, &ApiKey::burst, IntegerCodec<std::uint32_t>{1, 1'000'000},
+               "Requests that it may send at once after a pause, where requests_per_second is "
+               "set."),
+    };
+    return table;
+}
+
+}  // namespace prefix_router::config

@@ -1,0 +1,70 @@
+// Codecs of names that the rest of the system gives a meaning: files, hosts, sinks.
+#include <algorithm>
+
+#include "config/codecs.hpp"
+
+namespace prefix_router::config {
+
+Result<std::string> FileCodec::parse(const RawNode& node) const {
+    const auto text = scalar(node, accepts());
+    if (text.has_error()) {
+        return text.error();
+    }
+    if (!text->starts_with('/') || text->ends_with('/') || text->find('\0') != text->npos) {
+        return refused(*text, "is no absolute path", accepts());
+    }
+    return std::string(*text);
+}
+
+std::string FileCodec::show(const std::string& value) const {
+    return yaml_text(value);
+}
+std::string FileCodec::accepts() const {
+    return "the absolute path of a file";
+}
+
+Result<std::string> HostNameCodec::parse(const RawNode& node) const {
+    constexpr std::size_t kLongest = 253;
+    const auto text = scalar(node, accepts());
+    if (text.has_error()) {
+        return text.error();
+    }
+    const auto allowed = [](char c) {
+        return c > ' ' && c < '\x7f' &&
+               std::string_view("/?#@[]*\\\"'").find(c) == std::string::npos;
+    };
+    if (text->empty() || text->size() > kLongest ||
+        !std::all_of(text->begin(), text->end(), allowed)) {
+        return refused(*text, "is no host name", accepts());
+    }
+    return std::string(*text);
+}
+
+std::string HostNameCodec::show(const std::string& value) const {
+    return yaml_text(value);
+}
+std::string HostNameCodec::accepts() const {
+    return "a host name or an IP address";
+}
+
+Result<std::string> SinkCodec::parse(const RawNode& node) const {
+    const auto text = scalar(node, accepts());
+    if (text.has_error()) {
+        return text.error();
+    }
+    const bool is_stream = *text == "stdout" || *text == "stderr";
+    const bool is_file = text->starts_with('/') && !text->ends_with('/');
+    if (*text != "off" && !is_file && !(is_stream && streams == Streams::Accepted)) {
+        return refused(*text, "is no place to log to", accepts());
+    }
+    return std::string(*text);
+}
+
+std::string SinkCodec::show(const std::string& value) const {
+    return yaml_text(value);
+}
+std::string SinkCodec::accepts() const {
+    return streams == Streams::Accepted ? "off, stdout, stderr or the absolute path of a file"
+                                        : "off or the absolute path of a file";
+}
+}  // namespace prefix_router::config

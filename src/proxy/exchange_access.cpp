@@ -1,0 +1,69 @@
+// Whose request it is, and what that client may do.
+#include <algorithm>
+#include <chrono>
+
+#include <prometheus/counter.h>
+
+#include "prefix_router/http/credentials.hpp"
+
+#include "proxy/exchange.hpp"
+#include "proxy/worker_context.hpp"
+
+namespace prefix_router::proxy {
+
+/// Before the body is read: a stranger's is not kept in memory. False, with `failure_`, for one.
+bool Exchange::knows_client() {
+    ApiKeys& keys = context_.services.api_keys;
+    if (!keys.are_asked_for()) {
+        return true;
+    }
+    key_ = keys.find(http::presented_key(head_));
+    if (key_ == nullptr) {
+        fail(ErrorKind::InvalidApiKey);
+        return false;
+    }
+    return true;
+}
+
+/// Once per request, after its body: a refused client keeps its connection.
+bool Exchange::is_within_rate() {
+    if (key_ == nullptr) {
+        return true;
+    }
+    key_->metrics.requests.Increment();
+    const Duration wait = key_->rate.take(now());
+    if (wait > Duration::zero()) {
+        key_->metrics.rate_limited.Increment();
+        retry_after_ = std::chrono::ceil<std::chrono::seconds>(wait);
+        fail(ErrorKind::RateLimited);
+    }
+    return !failure_;
+}
+
+/// A client with a list of models may not ask for one that cannot be read off its request, but
+/// what has no body asks for none. `model`: as the dialect's reader found it.
+bool Exchange::may_use_model(std::string_view model) {
+    if (key_ == nullptr || key_->spec.models.empty()) {
+        return true;
+    }
+    const bool asks_for_none =
+        (head_.method() == "GET" || head_.is_head()) && body_size_ == 0 && !head_.wants_upgrade();
+    const std::string_view body(body_.data(), body_size_);
+    const bool is_allowed =
+        asks_for_none ||
+        key_->may_use(dialect_ == prompt::Dialect::None ? context_.reader.read_model(body) : model);
+    if (!is_allowed) {
+        fail(ErrorKind::ModelForbidden);
+    }
+    return is_allowed;
+}
+
+/// Who must not profit from what others asked; 0: nobody in particular.
+std::uint64_t Exchange::isolated_tenant() const {
+    if (!context_.services.config.routing.isolate_tenants) {
+        return 0;
+    }
+    return key_ != nullptr ? key_->tenant : head_.credential_hash();
+}
+
+}  // namespace prefix_router::proxy
