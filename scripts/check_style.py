@@ -102,8 +102,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULT
 ONLY_IN = {  # third-party headers and the modules that may see them
     "yaml-cpp/": {"config"},
     "CLI/": {"app", "sim"},  # sim: the arguments of the replay
-    "boost/asio": {"net", "proxy", "admin", "app"},
-    "boost/beast": {"http", "net", "proxy", "admin", "app"},
+    "boost/asio": {"net", "admin"},
+    "boost/beast": {"http", "admin"},
 }
 
 

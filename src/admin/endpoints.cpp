@@ -40,6 +40,8 @@ json backend_json(const proxy::BackendState& state) {
         {"draining", state.is_draining},
         {"last_error", state.last_error.empty() ? json(nullptr) : json(state.last_error)},
         {"in_flight", belief.in_flight},
+        {"requests", belief.requests},
+        {"max_in_flight", or_null(belief.max_in_flight)},
         {"backlog_s", belief.backlog},
         {"capacity_tokens", belief.capacity},
         {"capacity_is_learned", belief.capacity_is_learned},
@@ -59,12 +61,25 @@ json backend_json(const proxy::BackendState& state) {
     };
 }
 
+json queue_json(const Sources& sources) {
+    const routing::QueueState queue = sources.desk.queue();
+    json held;
+    for (std::size_t i = 0; i < config::kPriorities; ++i) {
+        held[std::string(config::to_string(static_cast<config::Priority>(i)))] = queue.held[i];
+    }
+    return {
+        {"held", std::move(held)},
+        {"held_bytes", queue.bytes},
+        {"max_requests", sources.config.queue.max_requests},
+    };
+}
+
 Answer show_backends(const Sources& sources) {
     json list = json::array();
     for (const auto& state : sources.desk.states()) {
         list.push_back(backend_json(state));
     }
-    return json_answer({{"backends", std::move(list)}});
+    return json_answer({{"backends", std::move(list)}, {"queue", queue_json(sources)}});
 }
 
 std::string_view to_string(routing::Action action) {
@@ -101,15 +116,11 @@ class BackendNames {
 
 json candidate_json(const routing::CostTerms& terms, const BackendNames& names) {
     return {
-        {"backend", names.name(terms.backend)},
-        {"match_tokens", terms.match},
-        {"backlog_s", terms.backlog},
-        {"own_prefill_s", terms.own},
-        {"eviction_s", terms.eviction},
-        {"externality_s", terms.externality},
-        {"memory_wait_s", terms.memory_wait},
-        {"in_flight_s", terms.in_flight},
-        {"total_s", terms.total},
+        {"backend", names.name(terms.backend)}, {"match_tokens", terms.match},
+        {"backlog_s", terms.backlog},           {"own_prefill_s", terms.own},
+        {"eviction_s", terms.eviction},         {"externality_s", terms.externality},
+        {"memory_wait_s", terms.memory_wait},   {"in_flight_s", terms.in_flight},
+        {"slot_wait_s", terms.slot_wait},       {"total_s", terms.total},
     };
 }
 

@@ -22,6 +22,11 @@ const OptionTable<Backend>& backend_options() {
         option("lanes", Reload::Live, &Backend::lanes, OrNoneCodec<RealCodec>{"auto", {1, 1024}},
                "Prompts that it computes side by side at full speed, such as its data-parallel "
                "ranks. auto learns it."),
+        option("max_in_flight", Reload::Live, &Backend::max_in_flight,
+               OrNoneCodec<IntegerCodec<std::uint32_t>>{"default", {1, 1'000'000}},
+               "Requests that it gets at a time, retries included; more wait in the router, where "
+               "the order can still change. A little above what the engine runs at once (vLLM: "
+               "--max-num-seqs). default is limits.max_in_flight_per_backend."),
         option("authorization", Reload::Live, &Backend::authorization, AuthorizationCodec{},
                "What it gets as Authorization. pass: what the client sent; remove: neither that "
                "nor X-Api-Key; env:NAME or file:/PATH: the variable's value or the file's first "

@@ -46,14 +46,18 @@ void read_top_level(const RawNode& node, Config& config, Report& report) {
     }
 }
 
+int line_of(const RawNode& root, std::string_view section) {
+    int line = 0;
+    for (const RawNode& child : root.children) {
+        line = child.key == section ? child.key_line : line;
+    }
+    return line;
+}
+
 /// Bounds that two options set together.
 void check_together(const Config& config, const RawNode& root, Report& report) {
     if (config.limits.body_bytes > config.limits.buffered_bytes) {
-        int line = 0;
-        for (const RawNode& child : root.children) {
-            line = child.key == "limits" ? child.key_line : line;
-        }
-        report.add(line,
+        report.add(line_of(root, "limits"),
                    "limits.body_bytes is above limits.buffered_bytes: such a body could never be "
                    "read; lower the one or raise the other");
     }
@@ -62,6 +66,11 @@ void check_together(const Config& config, const RawNode& root, Report& report) {
     }
     if (config.tls.client_ca && !config.tls.certificate) {
         report.add(0, "tls.client_ca needs tls.certificate and tls.key; write them");
+    }
+    if (config.queue.max_bytes != 0 && config.queue.max_bytes < config.limits.body_bytes) {
+        report.add(line_of(root, "queue"),
+                   "queue.max_bytes is below limits.body_bytes: such a body could never wait; "
+                   "raise the one or lower the other");
     }
     if (config.admin && config.admin->port != 0 && *config.admin == config.listen) {
         report.add(0, "admin and listen are the same address; give admin another port");

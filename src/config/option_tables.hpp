@@ -47,8 +47,7 @@ inline constexpr std::string_view kApiKeysHelp =
     "everybody is served.";
 inline constexpr std::string_view kBackendTlsHelp = "TLS, where the URL is https://.";
 inline constexpr std::string_view kBackendsHelp =
-    "The inference servers, at least one. Adding and removing entries takes effect on reload; an "
-    "entry that stays keeps its connections and what was learned about it.";
+    "The inference servers, at least one. A change needs a restart.";
 
 /// Calls visit(name, help, member, table) for each section, in the order of the file.
 template <class Visitor>
@@ -56,7 +55,10 @@ void for_each_section(Visitor&& visit) {
     visit("tls", "TLS towards clients: TLS 1.2 and later, HTTP/1.1.", &Config::tls, tls_options());
     visit("routing", "How a backend is chosen.", &Config::routing, routing_options());
     visit("health", "When a backend counts as usable.", &Config::health, health_options());
-    visit("timeouts", "How long to wait for what.", &Config::timeouts, timeouts_options());
+    visit("timeouts",
+          "How long to wait for what. Time is looked at every 250 ms: a timeout comes up to half a "
+          "second late, never early.",
+          &Config::timeouts, timeouts_options());
     visit("retry", "Second attempts.", &Config::retry, retry_options());
     visit("limits", "Upper bounds of memory and connections.", &Config::limits, limits_options());
     visit("queue", "Requests that wait in the router: who goes first, and how many may.",

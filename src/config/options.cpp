@@ -43,8 +43,8 @@ const OptionTable<Config>& top_level_options() {
                "Where clients connect. The default serves this machine only; a sidecar wants that, "
                "a load balancer wants 0.0.0.0:8080."),
         option("admin", Reload::Restart, &Config::admin, OrNoneCodec<ListenCodec>{"off", {}},
-               "Where /metrics, /healthz, /readyz, /backends and /config are served. Whoever "
-               "reaches it sees backend addresses: keep it off public networks."),
+               "Where /metrics, /healthz, /readyz, /backends, /decisions and /config are served. "
+               "Whoever reaches it sees backend addresses: keep it off public networks."),
         option("admin_token_sha256", Reload::Restart, &Config::admin_token_sha256,
                OrNoneCodec<Sha256Codec>{"off", {}},
                "Hash of the token that admin asks for as 'Authorization: Bearer TOKEN', made by "
@@ -145,7 +145,7 @@ const OptionTable<Timeouts>& timeouts_options() {
                "Silence between two pieces of an answer, on either side."),
         option("total", Reload::Live, &Timeouts::total,
                DurationCodec{100ms, hours{24}, Zero::Allowed},
-               "For a whole request. 0 sets no limit."),
+               "From a request's last byte to its answer's last. 0 sets no limit."),
         option("backend_idle", Reload::Live, &Timeouts::backend_idle,
                DurationCodec{100ms, hours{24}},
                "How long an idle backend connection is kept for the next request. Stay below the "
@@ -176,10 +176,12 @@ const OptionTable<Limits>& limits_options() {
                "Largest request body; above it the answer is 413. At most buffered_bytes."),
         option("header_bytes", Reload::Live, &Limits::header_bytes,
                SizeCodec{std::size_t{4} << 10, std::size_t{1} << 20},
-               "Largest header of a request or an answer; above it the answer is 431 or 502."),
+               "Largest header of a request or an answer; above it the answer is 431 or 502. At "
+               "most 256 fields; a request line beyond 16 KiB is 414."),
         option("buffered_bytes", Reload::Live, &Limits::buffered_bytes,
                SizeCodec{std::size_t{1} << 20, std::size_t{1} << 40},
-               "All request bodies in memory together; over it reading pauses, then 503."),
+               "All request bodies in memory together; over it reading pauses, then 503. Buffers "
+               "kept for the next bodies may take as much again."),
         option("prefix_map_bytes", Reload::Restart, &Limits::prefix_map_bytes,
                SizeCodec{std::size_t{1} << 20, std::size_t{1} << 40},
                "Memory of the prefix map. Too small and it forgets prefixes that backends still "
@@ -191,16 +193,37 @@ const OptionTable<Limits>& limits_options() {
                OrNoneCodec<IntegerCodec<std::uint32_t>>{"off", {1, 10'000'000}},
                "Of these, from one IPv4 address or one IPv6 /64; more are closed at once. Leave "
                "it off behind a load balancer: all clients share its address."),
+        option("max_in_flight_per_backend", Reload::Live, &Limits::max_in_flight_per_backend,
+               OrNoneCodec<IntegerCodec<std::uint32_t>>{"none", {1, 1'000'000}},
+               "Requests that a backend gets at a time unless its entry says otherwise. When all "
+               "have as many, requests wait in the queue."),
     };
     return table;
 }
 
 const OptionTable<Queue>& queue_options() {
     const OrNoneCodec<HeaderNameCodec> header_or_off{"off", {}};
+    const OrNoneCodec<DurationCodec> wait_or_same{"same", {1ms, hours{24}, Zero::Allowed}};
     static const OptionTable<Queue> table{
         option("max_requests", Reload::Live, &Queue::max_requests,
                IntegerCodec<std::uint32_t>{0, 1'000'000},
                "Requests that may wait at a time; beyond it the answer is 503. 0 lets none wait."),
+        option("max_bytes", Reload::Live, &Queue::max_bytes,
+               OrZeroCodec<SizeCodec, std::size_t>{"auto",
+                                                   {std::size_t{1} << 10, std::size_t{1} << 40}},
+               "Bodies of waiting requests in memory together; beyond it the answer is 503. auto "
+               "is half of limits.buffered_bytes, so that the other half can still be read. A "
+               "request that finds the queue full takes the place of the youngest of the lowest "
+               "priority below its own."),
+        option("max_wait", Reload::Live, &Queue::max_wait,
+               DurationCodec{1ms, hours{24}, Zero::Allowed},
+               "Longest wait; then the answer is 503, at once when it is plain that the wait would "
+               "be twice as long. 0 sets no limit."),
+        option("max_wait_high", Reload::Live, &Queue::max_wait_high, wait_or_same,
+               "The same for requests of high priority, which are often in a hurry."),
+        option("max_wait_low", Reload::Live, &Queue::max_wait_low, wait_or_same,
+               "The same for requests of low priority, which often are not. They get one turn in "
+               "sixteen however many others wait."),
         option(
             "priority_header", Reload::Live, &Queue::priority_header, header_or_off,
             "Request header that says high, normal or low; without it a request is normal. off, "
@@ -208,11 +231,11 @@ const OptionTable<Queue>& queue_options() {
         option("tenant_header", Reload::Live, &Queue::tenant_header, header_or_off,
                "Request header that names the tenant; waiting tenants of one priority get equal "
                "shares. off makes all requests one tenant's. As trusted as priority_header."),
-        option(
-            "deadline_header", Reload::Live, &Queue::deadline_header, header_or_off,
-            "Request header with the time, from the request's arrival, in which its answer must "
-            "begin: a number such as 30 or 2.5. OpenAI's and Anthropic's clients send "
-            "X-Stainless-Read-Timeout (Python) or X-Stainless-Timeout (JavaScript), in seconds."),
+        option("deadline_header", Reload::Live, &Queue::deadline_header, header_or_off,
+               "Request header with the time, from the request's arrival, in which its answer must "
+               "begin: a number such as 30 or 2.5. OpenAI's and Anthropic's clients send "
+               "X-Stainless-Read-Timeout (Python) or X-Stainless-Timeout (JavaScript), in seconds. "
+               "What comes too late for it is refused with 504 and not sent."),
         option("deadline_unit", Reload::Live, &Queue::deadline_unit,
                ChoiceCodec<DeadlineUnit>{
                    {{"s", DeadlineUnit::Seconds}, {"ms", DeadlineUnit::Milliseconds}}},

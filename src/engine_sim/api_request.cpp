@@ -11,6 +11,7 @@ namespace prefix_router::engine_sim {
 namespace {
 
 constexpr std::size_t kMostPrompts = 256;
+constexpr Tokens kMostTokens = Tokens{1} << 24;
 
 // Copying and printing JSON recurses: a body of 100,000 brackets must not take the process down.
 constexpr int kDeepestNesting = 500;
@@ -49,9 +50,11 @@ Result<Tokens> max_tokens(const Json& body, Tokens default_tokens) {
     for (const char* key : {"max_completion_tokens", "max_output_tokens", "max_tokens"}) {
         const auto found = body.find(key);
         if (found == body.end() || found->is_null()) continue;
-        if (!found->is_number_integer() || found->get<Tokens>() < 1)
-            return bad("'" + std::string(key) + "' must be a positive integer");
-        return found->get<Tokens>();
+        const Tokens tokens = found->is_number_integer() ? found->get<Tokens>() : 0;
+        if (tokens < 1 || tokens > kMostTokens)
+            return bad("'" + std::string(key) + "' must be an integer from 1 to " +
+                       std::to_string(kMostTokens));
+        return tokens;
     }
     return default_tokens;
 }

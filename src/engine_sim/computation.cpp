@@ -63,6 +63,11 @@ bool Computation::is_finished() const {
                        [](const GenerationHandle& handle) { return handle->finished; });
 }
 
+bool Computation::is_dropped() const {
+    return std::any_of(generations_.begin(), generations_.end(),
+                       [](const GenerationHandle& handle) { return handle->is_dropped; });
+}
+
 Usage Computation::usage() const {
     Usage usage = totals_;
     usage.cached_tokens = generations_.back()->cached_tokens;

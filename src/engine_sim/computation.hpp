@@ -20,6 +20,7 @@ class Computation {
                                   ProgressListener& listener);
 
     bool is_finished() const;
+    bool is_dropped() const;  ///< a part of it has no answer
     std::size_t choices() const { return generations_.size(); }
     const Generation& generation(std::size_t choice) const { return *generations_[choice]; }
     /// What each choice will have said in the end.

@@ -96,6 +96,11 @@ void LiveEngine::apply(const sim::Engine::Event& event) {
             generation->finished = true;
             generations_.erase(found);
             break;
+        case sim::Engine::Event::Kind::Dropped:
+            generation->is_dropped = true;
+            generation->finished = true;
+            generations_.erase(found);
+            break;
     }
     tell(*generation);
 }

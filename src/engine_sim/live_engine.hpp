@@ -28,6 +28,7 @@ struct Generation {
     Tokens cached_tokens = 0;  ///< of its prompt; known from the first token on
     Tokens ready = 0;          ///< tokens made so far
     bool finished = false;
+    bool is_dropped = false;               ///< finished without an answer
     bool wants_tokens = false;             ///< streamed: told of every batch, not only of the end
     Seconds first_at = 0;                  ///< engine time of the first token
     ProgressListener* listener = nullptr;  ///< nullptr: nobody waits any more

@@ -22,6 +22,25 @@ void report_bug(const std::exception_ptr& failure) {
     }
 }
 
+/// A client's place among those that a stop ends, also when its coroutine ends by an exception.
+class Registration {
+  public:
+    Registration(std::set<ClientConnection*>& clients, ClientConnection& client)
+        : clients_(clients), client_(client) {
+        clients_.insert(&client_);
+    }
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
+    ~Registration() {
+        clients_.erase(&client_);
+        client_.stop();
+    }
+
+  private:
+    std::set<ClientConnection*>& clients_;
+    ClientConnection& client_;
+};
+
 std::string refusal_text(ClientConnection::ReadStatus status) {
     HttpRequest last;
     last.keep_alive = false;
@@ -79,7 +98,7 @@ Awaitable<void> Server::accept_clients() {
 Awaitable<void> Server::serve(Socket socket) {
     const auto client =
         std::make_shared<ClientConnection>(std::move(socket), options_.habits.idle_close_seconds);
-    clients_.insert(client.get());
+    const Registration registration(clients_, *client);
     Afterwards afterwards = Afterwards::KeepAlive;
     while (afterwards == Afterwards::KeepAlive) {
         const ClientConnection::Read read = co_await client->read_request();
@@ -94,8 +113,6 @@ Awaitable<void> Server::serve(Socket socket) {
         }
     }
     if (afterwards == Afterwards::Close) co_await client->close_lingering();
-    clients_.erase(client.get());
-    client->stop();
 }
 
 }  // namespace prefix_router::engine_sim

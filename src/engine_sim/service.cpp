@@ -131,6 +131,12 @@ Awaitable<Afterwards> Service::answer_whole(ClientConnection& client, const Http
             computation.release();
         co_return Afterwards::Drop;
     }
+    if (computation.is_dropped()) {
+        ++counters_.faults;
+        const ApiError error = engine_died();
+        const Afterwards afterwards = co_await refuse(client, request, error);
+        co_return afterwards;
+    }
     count_answer(computation);
     const std::string body = format.whole(computation.texts(), computation.usage());
     const Afterwards afterwards = co_await reply(client, request, kJson, body);

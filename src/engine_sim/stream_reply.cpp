@@ -69,9 +69,10 @@ Awaitable<StreamEnd> stream_answer(ClientConnection& client, const HttpRequest& 
         co_await client.wait_for_progress();
         if (client.departed()) co_return StreamEnd::ClientLeft;
         std::string events = cursor.next_events();
-        const bool is_faulty =
+        const bool is_drawn =
             fault.kind != StreamFault::Kind::None && cursor.sent_of_first_choice() >= fault.after;
-        if (is_faulty && fault.kind == StreamFault::Kind::Drop) co_return StreamEnd::Dropped;
+        if (is_drawn && fault.kind == StreamFault::Kind::Drop) co_return StreamEnd::Dropped;
+        const bool is_faulty = is_drawn || computation.is_dropped();
         if (is_faulty) events = "data: " + engine_died().to_json() + "\n\ndata: [DONE]\n\n";
         if (events.empty()) continue;
         std::string piece = stream_piece(request, events);

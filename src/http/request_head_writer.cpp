@@ -10,6 +10,7 @@
 #include "prefix_router/base/hash.hpp"
 
 #include "http/ascii.hpp"
+#include "http/field_text.hpp"
 #include "http/request_target.hpp"
 
 namespace prefix_router::http {
@@ -32,14 +33,6 @@ RequestId make_request_id(Random& random) {
         id[i] = "0123456789abcdef"[bits & 15];
     }
     return id;
-}
-
-void append_line(std::string& out, std::string_view name, std::string_view value) {
-    out.append(name).append(": ").append(value).append("\r\n");
-}
-
-std::uint32_t position(const std::string& text) {
-    return static_cast<std::uint32_t>(text.size());
 }
 
 }  // namespace
@@ -99,8 +92,8 @@ void RequestHeadWriter::on_request_impl(boost::beast::http::verb, StringView met
 
 void RequestHeadWriter::on_field_impl(Field field, StringView name, StringView value,
                                       ErrorCode& code) {
-    if (!take_known_field(field, name, value) && !take_own_field(name, value)) {
-        append_field(name, value);
+    if (!take_known_field(field, value) && !take_own_field(name, value)) {
+        append_field(head_.text_, name, value);
     }
     if (error_) {
         code = boost::beast::http::error::bad_field;
@@ -108,8 +101,7 @@ void RequestHeadWriter::on_field_impl(Field field, StringView name, StringView v
 }
 
 // Fields that are consumed here or need a closer look; false: pass it on.
-bool RequestHeadWriter::take_known_field(Field field, std::string_view name,
-                                         std::string_view value) {
+bool RequestHeadWriter::take_known_field(Field field, std::string_view value) {
     switch (field) {
         case Field::host:
             take_host(value);
@@ -145,9 +137,6 @@ bool RequestHeadWriter::take_known_field(Field field, std::string_view name,
         case Field::authorization:
             head_.credential_hash_ = mix(head_.credential_hash_, hash_bytes(value, 0));
             return false;
-        case Field::content_type:
-            head_.content_type_ = append_field(name, value);
-            return true;
         default:
             return false;
     }
@@ -187,7 +176,7 @@ bool RequestHeadWriter::take_own_field(std::string_view name, std::string_view v
             return false;
         case 32:
             if (equals_ignoring_case(name, "x-amzn-sagemaker-prefix-aware-id")) {
-                head_.prefix_id_ = append_field(name, value);
+                head_.prefix_id_ = append_field(head_.text_, name, value);
                 return true;
             }
             return false;
@@ -215,14 +204,6 @@ void RequestHeadWriter::take_content_length(std::string_view value) {
     } else if (!is_number || head_.content_length_ > std::numeric_limits<std::int64_t>::max()) {
         fail(ErrorKind::BadRequest, "the Content-Length field is not a number");
     }
-}
-
-Slice RequestHeadWriter::append_field(std::string_view name, std::string_view value) {
-    std::string& text = head_.text_;
-    text.append(name).append(": ");
-    const Slice slice{position(text), static_cast<std::uint32_t>(value.size())};
-    text.append(value).append("\r\n");
-    return slice;
 }
 
 void RequestHeadWriter::on_header_impl(ErrorCode& code) {
@@ -262,15 +243,15 @@ void RequestHeadWriter::set_framing() {
 
 void RequestHeadWriter::append_own_fields() {
     std::string& text = head_.text_;
-    Slice* const slices[] = {&head_.content_type_, &head_.prefix_id_};
+    Slice* const slices[] = {&head_.prefix_id_};
     connection_.strip_nominated(text, head_.after_host_ + 2, slices);
     append_forwarded_for();
     const std::string_view host = forwarded_host_.empty() ? head_.authority_ : forwarded_host_;
     if (!host.empty()) {
-        append_line(text, "X-Forwarded-Host", host);
+        append_field(text, "X-Forwarded-Host", host);
     }
-    append_line(text, "X-Forwarded-Proto",
-                forwarded_proto_.empty() ? arrival_.scheme : forwarded_proto_);
+    append_field(text, "X-Forwarded-Proto",
+                 forwarded_proto_.empty() ? arrival_.scheme : forwarded_proto_);
     append_request_id();
     if (head_.wants_upgrade_) {
         text += "Connection: Upgrade\r\nUpgrade: websocket\r\n";
@@ -289,11 +270,12 @@ void RequestHeadWriter::append_forwarded_for() {
 
 void RequestHeadWriter::append_request_id() {
     if (is_usable_request_id(request_id_)) {
-        head_.request_id_ = append_field("X-Request-Id", request_id_);
+        head_.request_id_ = append_field(head_.text_, "X-Request-Id", request_id_);
         return;
     }
     const RequestId id = make_request_id(arrival_.random);
-    head_.request_id_ = append_field("X-Request-Id", std::string_view(id.data(), id.size()));
+    head_.request_id_ =
+        append_field(head_.text_, "X-Request-Id", std::string_view(id.data(), id.size()));
 }
 
 }  // namespace prefix_router::http

@@ -43,11 +43,10 @@ class RequestHeadWriter final : public boost::beast::http::basic_parser<true> {
     }
     void on_finish_impl(ErrorCode&) override {}
 
-    bool take_known_field(Field field, std::string_view name, std::string_view value);
+    bool take_known_field(Field field, std::string_view value);
     bool take_own_field(std::string_view name, std::string_view value);
     void take_host(std::string_view value);
     void take_content_length(std::string_view value);
-    Slice append_field(std::string_view name, std::string_view value);
     void set_framing();
     void append_own_fields();
     void append_forwarded_for();

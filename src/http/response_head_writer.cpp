@@ -8,6 +8,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include "http/ascii.hpp"
+#include "http/field_text.hpp"
 
 namespace prefix_router::http {
 namespace {
@@ -46,10 +47,6 @@ std::string_view local_reference(std::string_view reference, const Asker& asker)
         take_part(path, asker.backend_base_path, Case::Counts);
     }
     return path;
-}
-
-std::uint32_t position(const std::string& text) {
-    return static_cast<std::uint32_t>(text.size());
 }
 
 void append_number(std::string& out, std::uint64_t value) {
@@ -105,7 +102,7 @@ void ResponseHeadWriter::on_response_impl(int status, StringView reason, int ver
 void ResponseHeadWriter::on_field_impl(Field field, StringView name, StringView value,
                                        ErrorCode& code) {
     if (!take_field(field, name, value) && !is_own_field(name)) {
-        append_field(name, value);
+        append_field(head_.text_, name, value);
     }
     if (is_unknown_coding_) {
         problem_ = "the answer has a transfer coding other than chunked";
@@ -141,10 +138,10 @@ bool ResponseHeadWriter::take_field(Field field, std::string_view name, std::str
             append_location(name, value);
             return true;
         case Field::content_type:
-            head_.content_type_ = append_field(name, value);
+            head_.content_type_ = append_field(head_.text_, name, value);
             return true;
         case Field::content_encoding:
-            head_.content_encoding_ = append_field(name, value);
+            head_.content_encoding_ = append_field(head_.text_, name, value);
             return true;
         default:
             return false;
@@ -154,14 +151,6 @@ bool ResponseHeadWriter::take_field(Field field, std::string_view name, std::str
 bool ResponseHeadWriter::is_own_field(std::string_view name) const {
     return equals_ignoring_case(name, "x-request-id") ||
            (!asker_.decision.empty() && equals_ignoring_case(name, "x-prefix-router-decision"));
-}
-
-Slice ResponseHeadWriter::append_field(std::string_view name, std::string_view value) {
-    std::string& text = head_.text_;
-    text.append(name).append(": ");
-    const Slice slice{position(text), static_cast<std::uint32_t>(value.size())};
-    text.append(value).append("\r\n");
-    return slice;
 }
 
 /// A framework that adds or takes away a slash redirects to the Host that it was sent: to an
@@ -230,10 +219,10 @@ void ResponseHeadWriter::append_own_fields() {
     if (!head_.is_interim()) {
         append_framing_field();
         if (!asker_.request_id.empty()) {
-            append_field("X-Request-Id", asker_.request_id);
+            append_field(head_.text_, "X-Request-Id", asker_.request_id);
         }
         if (!asker_.decision.empty()) {
-            append_field("X-Prefix-Router-Decision", asker_.decision);
+            append_field(head_.text_, "X-Prefix-Router-Decision", asker_.decision);
         }
         if (head_.is_switch()) {
             text += "Connection: Upgrade\r\nUpgrade: websocket\r\n";

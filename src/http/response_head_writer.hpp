@@ -50,7 +50,6 @@ class ResponseHeadWriter final : public boost::beast::http::basic_parser<false> 
 
     bool take_field(Field field, std::string_view name, std::string_view value);
     bool is_own_field(std::string_view name) const;
-    Slice append_field(std::string_view name, std::string_view value);
     void append_location(std::string_view name, std::string_view value);
     bool has_no_body() const;
     void set_framing();

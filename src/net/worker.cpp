@@ -52,8 +52,9 @@ struct Spawned {
     }
 };
 
-Worker::Worker()
+Worker::Worker(std::size_t kept_buffers)
     : loop_(std::make_unique<Loop>()),
+      buffers_(kept_buffers),
       scratch_memory_(std::make_unique_for_overwrite<char[]>(kScratchBytes)),
       scratch_(scratch_memory_.get(), kScratchBytes) {}
 

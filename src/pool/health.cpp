@@ -1,13 +1,14 @@
 #include "prefix_router/pool/health.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace prefix_router::pool {
 namespace {
 
 constexpr Duration kLongestOpenTime = std::chrono::seconds(60);
 constexpr Duration kHealthThatForgets = std::chrono::seconds(60);
-constexpr Duration kEquallyBad = std::chrono::seconds(8);
+constexpr Duration kHardlyWorse = std::chrono::seconds(8);
 constexpr std::uint32_t kMostDoublings = 16;
 
 }  // namespace
@@ -40,7 +41,7 @@ void Health::eject(TimePoint now) {
     opened_at_ = now;
     probe_successes_ = 0;
     request_failures_ = 0;
-    trial_in_flight_ = false;
+    trial_ = kNoTrial;
 }
 
 void Health::become_healthy(TimePoint now) {
@@ -52,7 +53,7 @@ void Health::become_healthy(TimePoint now) {
     healthy_since_ = now;
     probe_failures_ = 0;
     request_failures_ = 0;
-    trial_in_flight_ = false;
+    trial_ = kNoTrial;
 }
 
 void Health::probe_succeeded(TimePoint now) {
@@ -101,24 +102,28 @@ void Health::request_succeeded(TimePoint now) {
 }
 
 bool Health::wants_trial(TimePoint now) const {
-    return state(now) == State::HalfOpen && !trial_in_flight_;
+    return state(now) == State::HalfOpen && trial_ == kNoTrial;
 }
 
-void Health::begin_trial(TimePoint now) {
-    trial_in_flight_ = state(now) == State::HalfOpen;
+Health::Trial Health::begin_trial(TimePoint now) {
+    trial_ = state(now) == State::HalfOpen ? ++trials_ : kNoTrial;
+    return trial_;
 }
 
-void Health::abandon_trial() {
-    trial_in_flight_ = false;
-}
-
-std::uint64_t Health::badness() const {
-    if (!has_succeeded_) {
-        return ~std::uint64_t{0};
+void Health::abandon_trial(Trial trial) {
+    if (trial_ == trial) {
+        trial_ = kNoTrial;
     }
-    const auto age_rank =
-        static_cast<std::uint64_t>(last_success_.time_since_epoch() / kEquallyBad);
-    return ~std::uint64_t{0} - 1 - age_rank;
+}
+
+bool Health::is_less_bad_than(const Health& other) const {
+    return std::pair(has_succeeded_, last_success_) >
+           std::pair(other.has_succeeded_, other.last_success_);
+}
+
+bool Health::is_hardly_worse_than(const Health& least_bad) const {
+    return has_succeeded_ == least_bad.has_succeeded_ &&
+           least_bad.last_success_ - last_success_ <= kHardlyWorse;
 }
 
 std::string_view to_string(Health::State state) {

@@ -109,7 +109,7 @@ void Pool::candidates(ModelId model, TimePoint now, Candidates& out) const {
         out.is_panic = true;
         collect([](const Backend&) { return true; }, out.usable);
         std::stable_sort(out.usable.begin(), out.usable.end(), [&](BackendSlot a, BackendSlot b) {
-            return by_slot_[a.index()]->health.badness() < by_slot_[b.index()]->health.badness();
+            return by_slot_[a.index()]->health.is_less_bad_than(by_slot_[b.index()]->health);
         });
     }
 }

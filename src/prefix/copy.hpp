@@ -7,8 +7,8 @@ namespace prefix_router::prefix {
 
 /// One block's copy on one backend, packed into 64 bits so that a slot of the table is 16 bytes:
 ///
-///     bit 63     62..53    52..40   39..32   31..0
-///     0          backend   tokens   pins     stamp
+///     bit 63     62..53    52..40   39         38..32   31..0
+///     0          backend   tokens   computed   pins     stamp
 ///
 /// Bit 63 set: not a copy but a reference to a set of copies (copy_sets.hpp). The backend stands
 /// above the rest, so that copies sort by backend as plain integers. A stamp is a sequence number
@@ -19,7 +19,7 @@ class Copy {
     /// Larger blocks count as this many tokens; the daemon's largest block is 4 KB of text.
     static constexpr std::uint32_t kMaxTokens = (1U << 13) - 1;
     /// This many pins or more: the exact number is in a side table.
-    static constexpr std::uint32_t kManyPins = 255;
+    static constexpr std::uint32_t kManyPins = 127;
 
     constexpr explicit Copy(std::uint64_t word) : word_(word) {}
     static constexpr Copy make(std::size_t backend, std::uint32_t tokens, std::uint32_t stamp) {
@@ -32,7 +32,11 @@ class Copy {
     constexpr std::uint32_t tokens() const {
         return static_cast<std::uint32_t>(word_ >> 40) & kMaxTokens;
     }
-    constexpr std::uint32_t pins() const { return static_cast<std::uint32_t>(word_ >> 32) & 0xff; }
+    constexpr std::uint32_t pins() const {
+        return static_cast<std::uint32_t>(word_ >> 32) & kManyPins;
+    }
+    /// A request that used the block has ended well since it was last sent there anew.
+    constexpr bool is_computed() const { return (word_ & kComputed) != 0; }
     constexpr std::uint32_t stamp() const { return static_cast<std::uint32_t>(word_); }
 
     constexpr Copy with_stamp(std::uint32_t stamp) const {
@@ -42,8 +46,10 @@ class Copy {
         return Copy((word_ & ~(std::uint64_t{kMaxTokens} << 40)) | (std::uint64_t{tokens} << 40));
     }
     constexpr Copy with_pins(std::uint32_t pins) const {
-        return Copy((word_ & ~(std::uint64_t{0xff} << 32)) | (std::uint64_t{pins} << 32));
+        return Copy((word_ & ~(std::uint64_t{kManyPins} << 32)) | (std::uint64_t{pins} << 32));
     }
+    constexpr Copy with_computed() const { return Copy(word_ | kComputed); }
+    constexpr Copy without_computed() const { return Copy(word_ & ~kComputed); }
 
     /// For less than kManyPins - 1 pins, and for at least one.
     constexpr Copy with_pin_more() const { return Copy(word_ + kOnePin); }
@@ -56,6 +62,7 @@ class Copy {
   private:
     static constexpr unsigned kBackendShift = 53;
     static constexpr std::uint64_t kOnePin = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t kComputed = std::uint64_t{1} << 39;
     std::uint64_t word_;
 };
 

@@ -31,6 +31,20 @@ void PrefixMap::Table::pin(const Chain& chain, std::size_t backend) {
 }
 
 void PrefixMap::Table::unpin(const Chain& chain, std::size_t backend) {
+    drop_pins(chain, backend, [](Copy copy) { return copy; });
+}
+
+void PrefixMap::Table::unpin_computed(const Chain& chain, std::size_t backend) {
+    drop_pins(chain, backend, [](Copy copy) { return copy.with_computed(); });
+}
+
+void PrefixMap::Table::unpin_failed(const Chain& chain, std::size_t backend) {
+    unpin(chain, backend);
+    erase_copies(chain, backend, 0, Erased::Uncomputed);
+}
+
+template <class Change>
+void PrefixMap::Table::drop_pins(const Chain& chain, std::size_t backend, Change change) {
     History* history = present(backend);
     if (history == nullptr) {
         return;
@@ -42,7 +56,7 @@ void PrefixMap::Table::unpin(const Chain& chain, std::size_t backend) {
         if (word == nullptr || Copy(*word).pins() == 0) {
             continue;
         }
-        const Copy copy = drop_pin(*history, key, Copy(*word));
+        const Copy copy = change(drop_pin(*history, key, Copy(*word)));
         *word = copy.word();
         if (copy.pins() == 0 &&
             history->timeline.sequence(copy.stamp()) < history->timeline.first()) {

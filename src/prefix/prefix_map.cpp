@@ -47,8 +47,14 @@ void PrefixMap::pin(const Chain& chain, BackendSlot backend) {
 void PrefixMap::unpin(const Chain& chain, BackendSlot backend) {
     table_->unpin(chain, backend.index());
 }
-void PrefixMap::touch_and_pin(const Chain& chain, BackendSlot backend) {
-    table_->touch_and_pin(chain, backend.index());
+void PrefixMap::touch_and_pin(const Chain& chain, BackendSlot backend, std::size_t believed) {
+    table_->touch_and_pin(chain, backend.index(), believed);
+}
+void PrefixMap::unpin_computed(const Chain& chain, BackendSlot backend) {
+    table_->unpin_computed(chain, backend.index());
+}
+void PrefixMap::unpin_failed(const Chain& chain, BackendSlot backend) {
+    table_->unpin_failed(chain, backend.index());
 }
 void PrefixMap::unpin_and_touch(const Chain& chain, BackendSlot backend, std::size_t from) {
     table_->unpin_and_touch(chain, backend.index(), from);

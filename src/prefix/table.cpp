@@ -71,6 +71,12 @@ Tokens PrefixMap::Table::capacity(std::size_t backend) const {
 }
 
 void PrefixMap::Table::erase(const Chain& chain, std::size_t backend, std::size_t from) {
+    erase_copies(chain, backend, from, Erased::All);
+}
+
+/// Of those that are not pinned.
+void PrefixMap::Table::erase_copies(const Chain& chain, std::size_t backend, std::size_t from,
+                                    Erased which) {
     History* history = present(backend);
     if (history == nullptr) {
         return;
@@ -79,7 +85,10 @@ void PrefixMap::Table::erase(const Chain& chain, std::size_t backend, std::size_
         const std::uint64_t key = key_of(chain.hashes[block]);
         Slot* slot = slots_.find(key);
         std::uint64_t* word = find_copy(slot, backend);
-        if (word != nullptr && Copy(*word).pins() == 0) {
+        if (word == nullptr || Copy(*word).pins() != 0) {
+            continue;
+        }
+        if (which == Erased::All || !Copy(*word).is_computed()) {
             uncount(Copy(*word));
             remove_copy(slot, word);
         }

@@ -44,13 +44,15 @@ class PrefixMap::Table final : private SlotFilter {
                std::span<Match> out) const;
     void distances(const Chain& chain, std::size_t backend, std::vector<StackDistance>& out) const;
     void touch(const Chain& chain, std::size_t backend, std::size_t from);
-    void touch_and_pin(const Chain& chain, std::size_t backend);
+    void touch_and_pin(const Chain& chain, std::size_t backend, std::size_t believed);
     void unpin_and_touch(const Chain& chain, std::size_t backend, std::size_t from);
     void fill(std::size_t backend, Tokens tokens);
     void erase(const Chain& chain, std::size_t backend, std::size_t from);
 
     void pin(const Chain& chain, std::size_t backend);
     void unpin(const Chain& chain, std::size_t backend);
+    void unpin_computed(const Chain& chain, std::size_t backend);
+    void unpin_failed(const Chain& chain, std::size_t backend);
     Tokens pinned(std::size_t backend) const;
 
     void tick(double now, double window);
@@ -99,7 +101,14 @@ class PrefixMap::Table final : private SlotFilter {
     /// What a touch does beside touching.
     enum class Pinning : std::uint8_t { Keep, Add, Drop };
     template <Pinning kPinning>
-    void touch_blocks(const Chain& chain, std::size_t backend, std::size_t from);
+    void touch_blocks(const Chain& chain, std::size_t backend, std::size_t from,
+                      std::size_t believed);
+    enum class Erased : std::uint8_t { All, Uncomputed };
+    void erase_copies(const Chain& chain, std::size_t backend, std::size_t from, Erased which);
+    template <class Change>
+    void drop_pins(const Chain& chain, std::size_t backend, Change change);
+    template <Pinning kPinning>
+    Copy touched(History& history, std::uint64_t key, Copy copy, std::uint32_t tokens);
     void leave_old_place(History& history, Copy copy);
     bool add_block(Slot* slot, std::uint64_t key, Copy copy);
     bool put(Slot* slot, std::uint64_t key, Copy copy);

@@ -28,8 +28,8 @@ namespace prefix_router::prefix {
 /// the buckets anew under the other parity; stamps of the old parity are translated until the
 /// owner has rewritten them all and calls forget_old_numbering(). Sequence numbers from stamps:
 ///
-///     0  cleared: touched before clear(), or erased       1  forgotten: trimmed before a
-///     renumber()
+///     0  cleared: touched before clear(), or erased
+///     1  forgotten: trimmed before a renumber()
 class Timeline {
   public:
     using Sequence = std::uint32_t;

@@ -6,13 +6,14 @@
 namespace prefix_router::prefix {
 
 void PrefixMap::Table::touch(const Chain& chain, std::size_t backend, std::size_t from) {
-    touch_blocks<Pinning::Keep>(chain, backend, from);
+    touch_blocks<Pinning::Keep>(chain, backend, from, 0);
 }
-void PrefixMap::Table::touch_and_pin(const Chain& chain, std::size_t backend) {
-    touch_blocks<Pinning::Add>(chain, backend, 0);
+void PrefixMap::Table::touch_and_pin(const Chain& chain, std::size_t backend,
+                                     std::size_t believed) {
+    touch_blocks<Pinning::Add>(chain, backend, 0, believed);
 }
 void PrefixMap::Table::unpin_and_touch(const Chain& chain, std::size_t backend, std::size_t from) {
-    touch_blocks<Pinning::Drop>(chain, backend, from);
+    touch_blocks<Pinning::Drop>(chain, backend, from, 0);
 }
 
 void PrefixMap::Table::fill(std::size_t backend, Tokens tokens) {
@@ -28,9 +29,30 @@ void PrefixMap::Table::fill(std::size_t backend, Tokens tokens) {
     settle(backend);
 }
 
+/// A copy that the table has, as the youngest of its backend.
+template <PrefixMap::Table::Pinning kPinning>
+inline Copy PrefixMap::Table::touched(History& history, std::uint64_t key, Copy copy,
+                                      std::uint32_t tokens) {
+    Timeline& timeline = history.timeline;
+    if (kPinning == Pinning::Drop && copy.pins() != 0) {
+        copy = drop_pin(history, key, copy);
+    }
+    if (!timeline.take_again(copy.stamp(), copy.tokens())) {
+        leave_old_place(history, copy);
+    }
+    if (copy.tokens() != tokens) {
+        history.pinned += copy.pins() != 0 ? Tokens{tokens} - Tokens{copy.tokens()} : 0;
+        copy = copy.with_tokens(tokens);
+    }
+    copy = copy.with_stamp(timeline.push(tokens));
+    return kPinning == Pinning::Add ? add_pin(history, key, copy) : copy;
+}
+
 /// One pass does all: finding a block costs more than changing its copy.
 template <PrefixMap::Table::Pinning kPinning>
-void PrefixMap::Table::touch_blocks(const Chain& chain, std::size_t backend, std::size_t from) {
+void PrefixMap::Table::touch_blocks(const Chain& chain, std::size_t backend, std::size_t from,
+                                    std::size_t believed) {
+    constexpr bool kIsSent = kPinning == Pinning::Add;
     History* history = present(backend);
     if (history == nullptr || from >= chain.hashes.size()) {
         return;
@@ -43,27 +65,18 @@ void PrefixMap::Table::touch_blocks(const Chain& chain, std::size_t backend, std
         Slot* slot = walk.find();
         std::uint64_t* word = find_copy(slot, backend);
         if (word == nullptr) {
-            const Copy copy = Copy::make(backend, tokens, timeline.push(tokens));
-            const bool is_pinned = kPinning == Pinning::Add;
-            added += add_block(slot, walk.key(), copy.with_pins(is_pinned ? 1 : 0)) ? 1U : 0U;
+            const Copy bare = Copy::make(backend, tokens, timeline.push(tokens));
+            const Copy copy = kIsSent ? bare.with_pins(1) : bare.with_computed();
+            added += add_block(slot, walk.key(), copy) ? 1U : 0U;
             continue;
         }
         Copy copy(*word);
-        if (kPinning == Pinning::Drop && copy.pins() != 0) {
-            copy = drop_pin(*history, walk.key(), copy);
+        if (!kIsSent) {
+            copy = copy.with_computed();
+        } else if (walk.block() >= believed) {
+            copy = copy.without_computed();
         }
-        if (!timeline.take_again(copy.stamp(), copy.tokens())) {
-            leave_old_place(*history, copy);
-        }
-        if (copy.tokens() != tokens) {
-            history->pinned += copy.pins() != 0 ? Tokens{tokens} - Tokens{copy.tokens()} : 0;
-            copy = copy.with_tokens(tokens);
-        }
-        copy = copy.with_stamp(timeline.push(tokens));
-        if (kPinning == Pinning::Add) {
-            copy = add_pin(*history, walk.key(), copy);
-        }
-        *word = copy.word();
+        *word = touched<kPinning>(*history, walk.key(), copy, tokens).word();
     }
     if (timeline.newest() > options_.renumber_after) {
         renumber(backend);

@@ -7,6 +7,8 @@ void PromptKey::clear() {
     ends.clear();
     total = 0;
     is_tokens = false;
+    lacks_history = false;
+    goes_around_cache = false;
     history = {};
     home = 0;
     fixed_prefix = 0;

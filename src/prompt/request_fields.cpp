@@ -33,6 +33,7 @@ constexpr std::array kNames = {
     Name{"adapter_id", Field::AdapterId},
     Name{"cache_salt", Field::CacheSalt},
     Name{"parameters", Field::Parameters},
+    Name{"cache_prompt", Field::CachePrompt},
     Name{"instructions", Field::Instructions},
     Name{"chat_template", Field::ChatTemplate},
     Name{"sampling_params", Field::SamplingParams},

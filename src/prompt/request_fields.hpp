@@ -9,10 +9,13 @@
 
 namespace prefix_router::prompt {
 
-/// The top-level keys that any dialect looks at.
+/// The top-level keys that any dialect looks at. A key that is none of them is Unknown: its value
+/// is skipped, not kept. A new one is added here and, by its length, to the names in
+/// request_fields.cpp.
 enum class Field : std::uint8_t {
     AdapterId,
     BestOf,
+    CachePrompt,
     CacheSalt,
     ChatTemplate,
     ChatTemplateKwargs,

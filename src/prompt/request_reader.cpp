@@ -148,6 +148,8 @@ class RequestReader::State {
         const PromptShape shape = write(source);
         chain_.finish();
         if (shape.is_tokens) scale_to_ids(facts_.key);
+        facts_.key.lacks_history = static_cast<bool>(fields_[Field::PreviousResponseId]);
+        facts_.key.goes_around_cache = fields_[Field::CachePrompt].kind == JsonKind::False;
         facts_.sequences = std::min(kMaxSequences, std::min(shape.prompts, kMaxSequences) *
                                                        answers_per_prompt(fields_, tape_));
         facts_.answer_extends_key = shape.is_chat && facts_.sequences == 1 && !facts_.key.empty() &&

@@ -159,6 +159,11 @@ void ClientConnection::arm_total(milliseconds timeout) {
     total_.arm(context_.worker.ticks().now(), timeout, ErrorKind::TotalTimeout);
 }
 
+void ClientConnection::disarm_phase() {
+    deadline_.disarm();
+    parker.clear(kExpired);
+}
+
 void ClientConnection::disarm() {
     deadline_.disarm();
     total_.disarm();

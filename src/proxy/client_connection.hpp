@@ -49,6 +49,7 @@ class ClientConnection final : public net::StreamListener, public net::Ticked {
     /// Until the next arm or disarm: kExpired after `timeout`, with what it means.
     void arm(std::chrono::milliseconds timeout, ErrorKind missed);
     void arm_total(std::chrono::milliseconds timeout);
+    void disarm_phase();  ///< but not the total
     void disarm();
     ErrorKind missed() const { return missed_; }
     void wake_on_tick() { wants_tick_ = true; }

@@ -16,9 +16,9 @@ using std::chrono::milliseconds;
 /// Held requests age, and may become due, without any event.
 constexpr milliseconds kQueueTick{50};
 /// Names are looked up again this often: a rollout moves a backend to another address.
-constexpr net::Tick kLookupTicks = 30'000 / 250;
+constexpr net::Tick kLookupTicks = std::chrono::seconds(30) / net::kTickLength;
 /// Recorded requests reach the trace file at the latest after this time.
-constexpr net::Tick kFlushTicks = 1'000 / 250;
+constexpr net::Tick kFlushTicks = std::chrono::seconds(1) / net::kTickLength;
 
 }  // namespace
 

@@ -68,7 +68,7 @@ void Exchange::admit() {
 
 net::Task<void> Exchange::hold() {
     context_.hold(number_, *this);
-    context_.services.metrics.held.Increment();
+    client_->disarm_phase();
     client_->parker.clear(kReleased);
     while (placement_.decision.action == Action::Wait) {
         const net::Events events = co_await client_->parker.park(kReleased | kInterrupts);
@@ -77,7 +77,6 @@ net::Task<void> Exchange::hold() {
         }
         placement_ = context_.services.desk.placement(*ticket_);
     }
-    context_.services.metrics.held.Decrement();
     context_.unhold(number_);
 }
 
@@ -98,6 +97,16 @@ net::Task<void> Exchange::dispatch() {
             break;
         }
         failure_.reset();
+        if (placement_.decision.action == Action::Wait) {
+            co_await hold();
+        }
+        if (placement_.decision.action != Action::Send) {
+            context_.services.retry_budget.give_back();
+            if (!failure_) {
+                fail_unplaced();
+            }
+            break;
+        }
     }
     if (failure_ && !is_our_own_end(failure_->kind())) {
         name_failure();
@@ -120,8 +129,8 @@ AttemptFacts Exchange::attempt_facts() const {
     return facts;
 }
 
-/// True when `placement_` is another backend to try. False leaves the attempt as it is: a refusal
-/// is then passed on to the client.
+/// True when `placement_` is another backend to try, or to wait for one. False leaves the attempt
+/// as it is: a refusal is then passed on to the client.
 bool Exchange::retry_elsewhere() {
     Services& services = context_.services;
     const bool is_refusal = !failure_;
@@ -132,7 +141,7 @@ bool Exchange::retry_elsewhere() {
     const auto next =
         services.desk.retry(*ticket_, is_refusal ? Outcome::Kind::Refused : Outcome::Kind::Failed,
                             is_refusal ? Verdict::None : Verdict::Bad);
-    if (next.decision.action != Action::Send) {
+    if (next.decision.action == Action::Refuse) {
         services.retry_budget.give_back();
         return false;
     }
@@ -176,7 +185,7 @@ void Exchange::keep_refusal() {
 
 /// It is counted already; the failure behind it is counted here and judged at the end.
 void Exchange::fall_back_to_refusal() {
-    if (is_backends_fault(failure_->kind())) {
+    if (placement_.backend && is_backends_fault(failure_->kind())) {
         placement_.backend->metrics->failures.Increment();
     }
     hidden_failure_ = std::exchange(failure_, std::nullopt);
@@ -190,10 +199,18 @@ void Exchange::fall_back_to_refusal() {
 }
 
 void Exchange::fail_unplaced() {
-    if (context_.services.desk.has_usable_backend()) {
-        fail(ErrorKind::Overloaded, "the router's queue is full; try again");
-    } else {
-        fail(ErrorKind::NoBackend);
+    switch (placement_.decision.refusal) {
+        case routing::Refusal::QueueFull:
+            return fail(ErrorKind::QueueFull);
+        case routing::Refusal::Displaced:
+            return fail(ErrorKind::QueueDisplaced);
+        case routing::Refusal::QueueTimeout:
+            return fail(ErrorKind::QueueTimeout);
+        case routing::Refusal::Deadline:
+            return fail(ErrorKind::DeadlineExceeded);
+        case routing::Refusal::NoBackend:
+        case routing::Refusal::None:
+            return fail(ErrorKind::NoBackend);
     }
 }
 

@@ -1,4 +1,5 @@
 // How an exchange ends: the error answer, the outcome for the routing, the counts, the log line.
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -33,7 +34,9 @@ net::Task<void> Exchange::answer_error() {
     options.request_id = head_.request_id();
     options.is_head = head_.is_head();
     options.keeps_alive = ending() == Ending::KeepAlive;
-    options.retry_after = retry_after_;
+    options.retry_after = std::max(
+        retry_after_,
+        std::chrono::ceil<std::chrono::seconds>(from_seconds(placement_.decision.retry_after)));
     options.shape = http::error_shape_of(head_.path());
     answer_received_ = http::error_answer(*failure_, options);
     to_client_.clear();
@@ -179,6 +182,9 @@ void Exchange::count(unsigned status) {
     if (first_token_) {
         metrics.first_token_seconds.Observe(to_seconds(*first_token_));
     }
+    if (ticket_ && ticket_->held() > Duration::zero()) {
+        metrics.held_seconds(ticket_->ask().priority).Observe(to_seconds(ticket_->held()));
+    }
     if (attempts_ == 0) {
         return;
     }
@@ -186,9 +192,6 @@ void Exchange::count(unsigned status) {
     metrics.decisions(reason_).Increment();
     metrics.prompt_tokens.Increment(static_cast<double>(decision.prompt_tokens));
     metrics.expected_cached_tokens.Increment(static_cast<double>(decision.expected_cached));
-    if (ticket_->held() > Duration::zero()) {
-        metrics.held_seconds.Observe(to_seconds(ticket_->held()));
-    }
 }
 
 void Exchange::log(unsigned status) {

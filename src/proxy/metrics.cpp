@@ -31,7 +31,8 @@ std::string status_class(std::size_t hundreds) {
 Metrics::Metrics(Registry& registry)
     : in_flight(registry.gauge("requests_in_flight",
                                "Requests read and not yet answered, held ones included")),
-      held(registry.gauge("requests_held", "Requests waiting in the router's queue")),
+      held_bytes(
+          registry.gauge("held_bytes", "Bodies of requests waiting in the router's queue, bytes")),
       prompt_tokens(
           registry.counter("prompt_tokens_total", "Estimated prompt tokens of routed requests")),
       expected_cached_tokens(registry.counter(
@@ -54,8 +55,6 @@ Metrics::Metrics(Registry& registry)
                                           metrics::latency_buckets())),
       decision_seconds(registry.histogram("decision_seconds", "Time taken to choose a backend",
                                           metrics::decision_buckets())),
-      held_seconds(registry.histogram("held_seconds", "Time that held requests were held",
-                                      metrics::latency_buckets())),
       retries_stale(retries(registry, "stale_connection")),
       retries_failed(retries(registry, "connect_failed")),
       retries_refused(retries(registry, "refused")),
@@ -79,6 +78,8 @@ Metrics::Metrics(Registry& registry)
                                         "When the certificate expires, seconds since 1970")),
       connections(registry.gauge("connections", "Open client connections")),
       buffered_bytes(registry.gauge("buffered_bytes", "Request bodies in memory, bytes")),
+      spare_buffer_bytes(
+          registry.gauge("spare_buffer_bytes", "Buffers kept for the next request bodies, bytes")),
       map_entries(registry.gauge("prefix_map_blocks", "Block copies in the prefix map")),
       map_bytes(registry.gauge("prefix_map_bytes", "Memory of the prefix map, bytes")),
       busiest_share(registry.gauge(
@@ -101,6 +102,15 @@ Metrics::Metrics(Registry& registry)
         const auto reason = static_cast<routing::Reason>(i);
         decisions_[i] = &registry.counter("decisions_total", "Requests sent, by reason",
                                           {{"reason", std::string(routing::to_string(reason))}});
+    }
+    for (std::size_t i = 0; i < config::kPriorities; ++i) {
+        const Registry::Labels labels{
+            {"priority", std::string(config::to_string(static_cast<config::Priority>(i)))}};
+        held_[i] =
+            &registry.gauge("requests_held", "Requests waiting in the router's queue", labels);
+        held_seconds_[i] =
+            &registry.histogram("held_seconds", "Time that requests waited in the router's queue",
+                                metrics::latency_buckets(), labels);
     }
 }
 
@@ -125,6 +135,14 @@ KeyMetrics Metrics::api_key(const std::string& name) {
             registry_.counter("api_key_rate_limited_total", "Requests over the key's rate", label)};
 }
 
+prometheus::Gauge& Metrics::held(config::Priority priority) {
+    return *held_[static_cast<std::size_t>(priority)];
+}
+
+prometheus::Histogram& Metrics::held_seconds(config::Priority priority) {
+    return *held_seconds_[static_cast<std::size_t>(priority)];
+}
+
 std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const std::string& url) {
     const std::lock_guard lock(backends_mutex_);
     auto& made = backends_[id];
@@ -141,6 +159,9 @@ std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const st
         registry_.counter("backend_refusals_total", "Answers 429 and 503", labels),
         registry_.counter("backend_probe_failures_total", "Failed health probes", labels),
         registry_.gauge("backend_in_flight", "Sequences sent and not ended", labels),
+        registry_.gauge("backend_max_in_flight",
+                        "Requests that it gets at a time at most; 0 where there is no limit",
+                        labels),
         registry_.gauge("backend_healthy", "1 when the backend is usable", labels),
         registry_.gauge("backend_backlog_seconds", "Prefill backlog believed there", labels),
         registry_.gauge("backend_capacity_tokens", "KV-cache capacity believed, tokens", labels),

@@ -21,8 +21,18 @@ bool is_our_own_end(ErrorKind kind) {
 }
 
 bool is_backends_fault(ErrorKind kind) {
-    return !is_our_own_end(kind) && kind != ErrorKind::OutOfDescriptors &&
-           kind != ErrorKind::TotalTimeout && kind != ErrorKind::Overloaded;
+    switch (kind) {
+        case ErrorKind::OutOfDescriptors:
+        case ErrorKind::TotalTimeout:
+        case ErrorKind::Overloaded:
+        case ErrorKind::QueueFull:
+        case ErrorKind::QueueDisplaced:
+        case ErrorKind::QueueTimeout:
+        case ErrorKind::DeadlineExceeded:
+            return false;
+        default:
+            return !is_our_own_end(kind);
+    }
 }
 
 bool is_refusal(unsigned status) {

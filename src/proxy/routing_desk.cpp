@@ -14,6 +14,11 @@ routing::Router::Options router_options(const config::Config& config, std::size_
     routing::Router::Options options;
     options.routing = config.routing;
     options.queue = config.queue;
+    if (options.queue.max_bytes == 0) {
+        options.queue.max_bytes =
+            std::max(config.limits.body_bytes, config.limits.buffered_bytes / 2);
+    }
+    options.max_in_flight = config.limits.max_in_flight_per_backend;
     options.kept_decisions = kept_decisions;
     return options;
 }
@@ -172,6 +177,11 @@ std::size_t RoutingDesk::held() const {
     return router_.held();
 }
 
+routing::QueueState RoutingDesk::queue() const {
+    const std::lock_guard lock(mutex_);
+    return router_.queue();
+}
+
 bool RoutingDesk::has_usable_backend() const {
     const std::lock_guard lock(mutex_);
     return pool_.has_usable(clock_.now());
@@ -213,6 +223,7 @@ void RoutingDesk::publish() {
         const routing::BackendBelief belief = router_.belief(slot, now);
         const BackendMetrics& series = *entries_[slot.index()]->metrics;
         series.in_flight.Set(belief.in_flight);
+        series.most_in_flight.Set(belief.max_in_flight.value_or(0));
         series.healthy.Set(backend.health.is_usable(now) ? 1 : 0);
         series.backlog_seconds.Set(belief.backlog);
         series.capacity_tokens.Set(static_cast<double>(belief.capacity));
@@ -227,6 +238,11 @@ void RoutingDesk::publish() {
         series.running.Set(backend.scraped.running.value_or(0));
         series.waiting.Set(backend.scraped.waiting.value_or(0));
     }
+    const routing::QueueState queue = router_.queue();
+    for (std::size_t i = 0; i < config::kPriorities; ++i) {
+        metrics_.held(static_cast<config::Priority>(i)).Set(static_cast<double>(queue.held[i]));
+    }
+    metrics_.held_bytes.Set(static_cast<double>(queue.bytes));
     metrics_.busiest_share.Set(work > kNoWork ? most_work / work : 0);
     metrics_.panic.Set(!pool_.slots().empty() && !pool_.has_usable(now) ? 1 : 0);
     metrics_.map_entries.Set(static_cast<double>(map_.entries()));

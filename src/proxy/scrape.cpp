@@ -14,7 +14,8 @@ using nlohmann::json;
 constexpr std::size_t kMostModels = 1000;
 constexpr std::size_t kLongestName = 256;
 constexpr Tokens kMostSlots = 1024;
-constexpr Tokens kMostContext = Tokens{1} << 40;
+// More than any engine has, and so little that sums of two do not overflow.
+constexpr Tokens kMostTokens = 1'000'000'000'000'000;
 
 /// One line of an exposition: name, the text between its braces, value.
 struct Sample {
@@ -101,9 +102,13 @@ std::optional<double> vllm_capacity(std::string_view labels) {
     return std::nullopt;
 }
 
+Tokens bounded_sum(Tokens a, Tokens b) {
+    return std::min(a + b, kMostTokens);
+}
+
 void add_capacity(std::optional<double> tokens, pool::ScrapedLoad& load) {
-    if (tokens && *tokens >= 1 && *tokens < 1e15) {
-        load.capacity = load.capacity.value_or(0) + static_cast<Tokens>(*tokens);
+    if (tokens && *tokens >= 1 && *tokens < static_cast<double>(kMostTokens)) {
+        load.capacity = bounded_sum(load.capacity.value_or(0), static_cast<Tokens>(*tokens));
     }
 }
 
@@ -179,13 +184,13 @@ void take(const Sample& sample, StepReader& steps, Exposition& out) {
     }
 }
 
-/// A positive integer member, or nullopt.
+/// A positive integer member, no larger than kMostTokens, or nullopt.
 std::optional<Tokens> positive(const json& object, const char* name) {
     const auto found = object.find(name);
     if (found == object.end() || !found->is_number_integer() || found->get<std::int64_t>() <= 0) {
         return std::nullopt;
     }
-    return found->get<std::int64_t>();
+    return std::min(found->get<std::int64_t>(), kMostTokens);
 }
 
 }  // namespace
@@ -246,13 +251,13 @@ EngineFacts read_llamacpp_facts(std::string_view text) {
         for (const json& slot : document) {
             const auto own = slot.is_object() ? positive(slot, "n_ctx") : std::nullopt;
             slots += own ? 1 : 0;
-            context += own.value_or(0);
+            context = bounded_sum(context, own.value_or(0));
         }
     } else if (document.is_object() && document.contains("default_generation_settings") &&
                document["default_generation_settings"].is_object()) {
         slots = positive(document, "total_slots").value_or(1);
         context = positive(document["default_generation_settings"], "n_ctx").value_or(0);
-        context = context < kMostContext / slots ? context * slots : 0;
+        context = context > kMostTokens / slots ? kMostTokens : context * slots;
     }
     if (context > 0) {
         facts.capacity = context;

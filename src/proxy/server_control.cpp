@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <string>
 
 namespace prefix_router::proxy {
 namespace {
@@ -42,13 +44,37 @@ constexpr std::array kControls{
 // llama.cpp: saves, restores or erases one slot's cache.
 constexpr std::string_view kSlots = "/slots/";
 
-}  // namespace
-
-bool is_server_control(std::string_view path) {
+bool is_server_control_as_it_is(std::string_view path) {
     if (path.size() > 1 && path.ends_with('/')) {
         path.remove_suffix(1);  // frameworks redirect to the path without it
     }
     return path.starts_with(kSlots) || std::ranges::find(kControls, path) != kControls.end();
+}
+
+/// As servers decode it before they look for a handler: once.
+std::string decoded(std::string_view path) {
+    std::string text;
+    while (!path.empty()) {
+        unsigned value = 0;
+        const bool is_escape = path.size() >= 3 && path.front() == '%';
+        if (is_escape && std::from_chars(&path[1], &path[1] + 2, value, 16).ptr == &path[1] + 2) {
+            text += static_cast<char>(value);
+            path.remove_prefix(3);
+        } else {
+            text += path.front();
+            path.remove_prefix(1);
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+bool is_server_control(std::string_view path) {
+    if (path.find('%') != std::string_view::npos) {
+        return is_server_control_as_it_is(decoded(path));
+    }
+    return is_server_control_as_it_is(path);
 }
 
 }  // namespace prefix_router::proxy

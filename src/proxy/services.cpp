@@ -8,10 +8,19 @@
 #include <spdlog/spdlog.h>
 
 namespace prefix_router::proxy {
+namespace {
+
+constexpr std::size_t kMostKept = std::size_t{64} << 20;
+
+}  // namespace
 
 std::size_t thread_count(const config::Config& config) {
     const auto cores = std::max(1U, std::thread::hardware_concurrency());
     return config.threads == 0 ? cores : config.threads;
+}
+
+std::size_t kept_buffers(const config::Config& config) {
+    return std::min(kMostKept, config.limits.buffered_bytes / thread_count(config));
 }
 
 std::uint32_t Services::connection_limit(const config::Config& config) {

@@ -23,6 +23,10 @@ namespace prefix_router::proxy {
 /// `threads`, or one per core.
 std::size_t thread_count(const config::Config& config);
 
+/// What each worker keeps of buffers that hold no body now: all together at most as much as bodies
+/// may take.
+std::size_t kept_buffers(const config::Config& config);
+
 /// What all workers of a server share. Owned by the server; outlives the workers.
 struct Services {
     Services(config::Config config_, const Server::Surroundings& around)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 
 #include "proxy/client_connection.hpp"
 #include "proxy/exchange.hpp"
@@ -37,6 +38,7 @@ void format_time(std::string& out) {
 WorkerContext::WorkerContext(Services& services_,
                              const prompt::RequestReaderOptions& reader_options, std::uint64_t seed)
     : services(services_),
+      worker(kept_buffers(services_.config)),
       reader(reader_options),
       random(seed),
       connections(services_.config.timeouts.backend_idle) {
@@ -110,9 +112,6 @@ bool WorkerContext::may_complain() {
 }
 
 void WorkerContext::log(const AccessRecord& record) {
-    if (!services.access_log.is_enabled()) {
-        return;
-    }
     append_access_line(services.access_log.format(), time_text_, record, lines_);
     if (lines_.size() >= kLogBatch) {
         flush_log();
@@ -122,6 +121,13 @@ void WorkerContext::log(const AccessRecord& record) {
 void WorkerContext::on_tick(net::Tick /*now*/) {
     format_time(time_text_);
     flush_log();
+    publish_spare_buffers();
+}
+
+void WorkerContext::publish_spare_buffers() {
+    const auto spare = static_cast<double>(worker.buffers().kept());
+    services.metrics.spare_buffer_bytes.Increment(spare - published_spare_);
+    published_spare_ = spare;
 }
 
 void WorkerContext::flush_log() {

@@ -52,12 +52,13 @@ class WorkerContext final : public net::Ticked {
     /// True once per tick: for warnings that clients cause.
     bool may_complain();
 
-    /// Appends to the access log; the lines leave in batches.
+    /// Appends to the access log, which is enabled; the lines leave in batches.
     void log(const AccessRecord& record);
     void on_tick(net::Tick now) override;
 
   private:
     void flush_log();
+    void publish_spare_buffers();
 
     std::vector<std::unique_ptr<Exchange>> spare_;
     std::vector<ClientConnection*> open_;
@@ -65,6 +66,7 @@ class WorkerContext final : public net::Ticked {
     std::string lines_;
     std::string time_text_;  // refreshed per tick
     std::optional<net::Tick> last_complaint_;
+    double published_spare_ = 0;
 };
 
 }  // namespace prefix_router::proxy

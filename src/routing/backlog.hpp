@@ -75,7 +75,7 @@ class Backlog {
     Seconds silence(Seconds now) const;
 
     List pending_;
-    List watched_;  // ordered by served()
+    List watched_;  // in the order taken as served: with one lane, by served()
     Seconds work_ = 0;
     double lanes_ = 1;
     Seconds last_answer_ = 0;

@@ -14,7 +14,7 @@ Router::Core::Core(Options options, pool::Pool& pool, prefix::PrefixMap& map, Ra
       random_(random),
       strategy_(make_strategy(options_.routing, View{pool_, map_, fleet_, random_})),
       adaptive_(dynamic_cast<Adaptive*>(strategy_.get())),
-      queue_(HoldQueue::rules(options_.routing, options_.queue.max_requests)),
+      queue_(HoldQueue::rules(options_.routing, options_.queue)),
       log_(options_.kept_decisions) {}
 
 void Router::Core::begin(TimePoint now) {
@@ -33,6 +33,14 @@ void Router::Core::start_capacity(BackendSlot slot, BackendState& state, Tokens 
     map_.set_capacity(slot, state.capacity.believed());
 }
 
+void Router::Core::start_limit(BackendSlot slot, BackendState& state) {
+    const auto own = pool_.find(slot)->spec.max_in_flight;
+    if (const auto most = own ? own : options_.max_in_flight) {
+        state.most_requests = *most;
+        has_limits_ = true;
+    }
+}
+
 void Router::Core::backend_added(BackendSlot slot) {
     const pool::Backend& backend = *pool_.find(slot);
     BackendState& state = fleet_.add(slot);
@@ -44,6 +52,7 @@ void Router::Core::backend_added(BackendSlot slot) {
     const Tokens believed = backend.scraped.capacity.value_or(configured);
     map_.add_backend(slot, believed);
     start_capacity(slot, state, believed);
+    start_limit(slot, state);
 }
 
 void Router::Core::backend_removed(BackendSlot slot) {
@@ -103,6 +112,10 @@ BackendBelief Router::Core::belief(BackendSlot slot, TimePoint now) const {
     }
     const BackendState& state = fleet_.at(slot);
     belief.in_flight = backend->in_flight;
+    belief.requests = state.requests;
+    if (state.most_requests != BackendState::kNoLimit) {
+        belief.max_in_flight = state.most_requests;
+    }
     belief.backlog = state.backlog.wait(to_seconds(now.time_since_epoch()));
     belief.capacity = state.capacity.believed();
     belief.capacity_is_learned = state.capacity.is_learned();

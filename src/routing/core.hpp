@@ -18,11 +18,11 @@
 
 namespace prefix_router::routing {
 
-/// What the Router is made of. Its calls fall into four files: core.cpp (backends, beliefs),
-/// core_admit.cpp (choose and reserve), core_hold.cpp (the queue), core_settle.cpp (first byte,
-/// end, undo, what is learned from them). Invariant between calls: a record is in its backend's
-/// backlog, pins and in-flight count exactly while its phase is Prefill or Decode, and in the queue
-/// exactly while it is Held.
+/// What the Router is made of. Its calls fall into five files: core.cpp (backends, beliefs),
+/// core_admit.cpp (choose and reserve), core_hold.cpp (the queue), core_limits.cpp (who may wait,
+/// and for how long), core_settle.cpp (first byte, end, undo, what is learned from them). Invariant
+/// between calls: a record is in its backend's backlog, pins and in-flight count exactly while its
+/// phase is Prefill or Decode, and in the queue exactly while it is Held.
 class Router::Core {
   public:
     Core(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random random);
@@ -40,12 +40,21 @@ class Router::Core {
 
     std::vector<Ticket*> take_released();
     std::size_t held() const { return queue_.size(); }
+    QueueState queue() const;
     BackendBelief belief(BackendSlot slot, TimePoint now) const;
     std::vector<ExplainedDecision> explained(std::size_t limit) const { return log_.newest(limit); }
     double bytes_per_token(ModelId model) const;
 
   private:
     enum class Trials : std::uint8_t { Allowed, Forbidden };
+
+    /// Where a request would go, and whether it may go there now.
+    struct Wish {
+        Choice choice;
+        Seconds own = 0;
+        bool may_go = false;
+        std::size_t before = 0;  ///< held requests that would go before it
+    };
 
     /// A refusal, too, is an answer: the backend is alive.
     static Backlog::Leaves leaves(Outcome::Kind kind) {
@@ -55,6 +64,7 @@ class Router::Core {
 
     // core.cpp
     void start_capacity(BackendSlot slot, BackendState& state, Tokens believed);
+    void start_limit(BackendSlot slot, BackendState& state);
     void begin(TimePoint now);
 
     // core_admit.cpp
@@ -63,33 +73,45 @@ class Router::Core {
     void gather(const Record& record, Trials trials);
     void pick_panic();
     void choose_and_send(Ticket& ticket);
+    void place_again(Record& record);
     void send(Ticket& ticket, Choice choice);
     static void count_awaiting(const Record& record, BackendState& state);
     static void discount_awaiting(const Record& record, BackendState& state);
     void reserve(Record& record, pool::Backend& backend, BackendState& state);
     void note_companions(Record& record, Backlog& backlog);
-    const Decision& refuse(Ticket& ticket);
 
     // core_hold.cpp
     bool may_hold() const;
-    const Decision& admit_or_hold(Ticket& ticket);
-    void hold(Ticket& ticket, BackendSlot wants, Seconds own);
+    const Decision& place(Record& record);
+    Wish wish_behind_held(Record& record);
+    Wish wish_with_room(Record& record);
+    void clear_ahead();
+    void hold(Record& record, const Wish& wish);
     bool is_open(BackendSlot slot, ModelId model);
     Seconds theta(BackendSlot slot, ModelId model) const;
     void pump(std::optional<BackendSlot> changed);
     std::optional<BackendSlot> pump_once(std::optional<BackendSlot> changed);
     void gather_held(const Record& record);
+    static Wish stays(const Record& record);
+    Wish weigh(const Record& record, std::optional<BackendSlot> changed);
     Choice choose_held(const Record& record, std::optional<BackendSlot> changed);
     bool may_go(const Choice& choice, ModelId model);
-    void release(Record& record, const Choice& choice);
-    void release_refused(Record& record);
+    BackendSlot release(Record& record, Choice choice);
+    Record* whose_turn(const Record& record, BackendSlot slot);
+    void release_refused(Record& record, Refusal why);
+
+    // core_limits.cpp
+    const std::vector<BackendSlot>& with_room();
+    Refusal may_join(Record& record, const Wish& wish);
+    bool is_wait_hopeless(const Record& record, const Wish& wish) const;
+    bool is_too_late(const Record& record, Seconds expected) const;
+    const Decision& refuse(Ticket& ticket, Refusal why);
 
     // core_settle.cpp
     void leave_slot(const Record& record, const prefix::Chain& content);
     void withdraw_from_slot(const Record& record);
     void leave_backend(Record& record, Backlog::Leaves leaves);
-    void unpin(const Record& record);
-    void forget_prefix(const Record& record);
+    void unpin(const Record& record, Outcome::Kind why);
     void count_beside(const Record& record, const Outcome& outcome, Tokens mapped);
     void take_back_work(const Record& record);
     void discount(Record& record);
@@ -110,6 +132,7 @@ class Router::Core {
     DecisionLog log_;
     RecordPool records_;
     std::vector<Ticket*> released_;
+    bool has_limits_ = false;  // some backend takes so many requests and no more
 
     // One call's state: its time and who may get the request at hand.
     TimePoint at_{};
@@ -118,13 +141,17 @@ class Router::Core {
     std::uint64_t admitted_ = 0;
     pool::Pool::Candidates gathered_;
     std::vector<BackendSlot> candidates_;
+    std::vector<BackendSlot> roomy_;  // of them, those with room
+    bool is_roomy_current_ = false;
     bool is_panic_ = false;
     bool is_trial_ = false;
     std::uint64_t gathered_call_ = 0;  // of gather_held()
     ModelId gathered_model_;
     std::vector<BackendSlot> pair_;
     Seconds full_choice_at_ = 0;
+    // By slot: held work, and held requests, that go before the one at hand.
     std::vector<Seconds> ahead_ = std::vector<Seconds>(kMaxBackends);
+    std::vector<std::uint32_t> queued_ = std::vector<std::uint32_t>(kMaxBackends);
     std::vector<std::uint64_t> answer_hashes_;
     std::vector<std::uint32_t> answer_tokens_;
     std::vector<prefix::StackDistance> distances_;

@@ -23,18 +23,20 @@ Record& Router::Core::open(Ticket& ticket) {
 
 Question Router::Core::question(const Record& record) const {
     const Ask& ask = record.ticket->ask();
-    return {ask.key, record.chain(), record.prompt_tokens, ask.model, now_, candidates_.size(), {}};
+    return {ask.key, record.chain(),     record.prompt_tokens, ask.model,
+            now_,    candidates_.size(), candidates_,          {},
+            {}};
 }
 
 const Decision& Router::Core::admit(Ticket& ticket, TimePoint now) {
     begin(now);
-    const Record& record = open(ticket);
+    Record& record = open(ticket);
     gather(record, Trials::Allowed);
     if (candidates_.empty()) {
-        return refuse(ticket);
+        return refuse(ticket, Refusal::NoBackend);
     }
-    if (may_hold()) {
-        return admit_or_hold(ticket);
+    if (has_limits_ || may_hold()) {
+        return place(record);
     }
     choose_and_send(ticket);
     return ticket.decision();
@@ -46,26 +48,34 @@ const Decision& Router::Core::retry(Ticket& ticket, Outcome::Kind why, TimePoint
     leave_backend(record, leaves(why));
     take_back_work(record);
     withdraw_from_slot(record);
-    unpin(record);
-    if (why != Outcome::Kind::ClientLeft) {
-        forget_prefix(record);
-    }
+    unpin(record, why);
     record.phase = Record::Phase::Admitted;
     record.excluded.push_back(record.backend);
     gather(record, Trials::Forbidden);
     if (candidates_.empty()) {
-        refuse(ticket);
+        refuse(ticket, Refusal::NoBackend);
+    } else if (has_limits_) {
+        place_again(record);
     } else {
         choose_and_send(ticket);
-        ticket.decision_.reason = Reason::Retried;
     }
     pump(record.excluded.back());
+    std::erase(released_, &ticket);
     return ticket.decision();
 }
 
-const Decision& Router::Core::refuse(Ticket& ticket) {
-    ticket.decision_.action = Action::Refuse;
-    return ticket.decision();
+void Router::Core::place_again(Record& record) {
+    if (record.key.order == 0) {
+        record.key.order = ++admitted_;
+    }
+    const Wish wish = wish_with_room(record);
+    if (wish.may_go) {
+        send(*record.ticket, wish.choice);
+    } else if (const Refusal why = may_join(record, wish); why != Refusal::None) {
+        refuse(*record.ticket, why);
+    } else {
+        hold(record, wish);
+    }
 }
 
 void Router::Core::gather(const Record& record, Trials trials) {
@@ -74,8 +84,10 @@ void Router::Core::gather(const Record& record, Trials trials) {
         return !fleet_.has(slot) || std::find(record.excluded.begin(), record.excluded.end(),
                                               slot) != record.excluded.end();
     };
+    is_roomy_current_ = false;
     is_trial_ = trials == Trials::Allowed && !gathered_.trials.empty() &&
-                fleet_.has(gathered_.trials.front());
+                fleet_.has(gathered_.trials.front()) &&
+                fleet_.at(gathered_.trials.front()).has_room();
     is_panic_ = gathered_.is_panic && !is_trial_;
     if (is_trial_) {
         candidates_.assign(1, gathered_.trials.front());
@@ -94,12 +106,12 @@ void Router::Core::gather(const Record& record, Trials trials) {
     }
 }
 
-// All that are equally little bad: one alone would drown.
+// All that are about as little bad as the first: one alone would drown.
 void Router::Core::pick_panic() {
     candidates_.clear();
     for (const BackendSlot slot : gathered_.usable) {
-        const std::uint64_t least = pool_.find(gathered_.usable.front())->health.badness();
-        if (pool_.find(slot)->health.badness() == least) {
+        const pool::Health& least_bad = pool_.find(gathered_.usable.front())->health;
+        if (pool_.find(slot)->health.is_hardly_worse_than(least_bad)) {
             candidates_.push_back(slot);
         }
     }
@@ -130,12 +142,21 @@ void Router::Core::send(Ticket& ticket, Choice choice) {
     state.settle(now_);
     const Tokens block = state.engine_block.size();
     const Tokens cached = std::min(record.match.tokens, record.prompt_tokens - 1);
+    const Seconds expected_wait = state.backlog.wait(now_) + record.service;
+    if (is_too_late(record, expected_wait)) {
+        record.phase = Record::Phase::Admitted;
+        refuse(ticket, Refusal::Deadline);
+        return;
+    }
     Decision& decision = ticket.decision_;
     decision.action = Action::Send;
     decision.backend = choice.backend;
-    decision.reason = is_trial_ ? Reason::Trial : is_panic_ ? Reason::Panic : choice.reason;
+    decision.reason = !record.excluded.empty() ? Reason::Retried
+                      : is_trial_              ? Reason::Trial
+                      : is_panic_              ? Reason::Panic
+                                               : choice.reason;
     decision.expected_cached = cached / block * block;
-    decision.expected_wait = state.backlog.wait(now_) + record.service;
+    decision.expected_wait = expected_wait;
     reserve(record, backend, state);
     log_.record(ticket, strategy_->terms(), at_);
 }
@@ -155,13 +176,16 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
     }
     state.work.add(record.service, now_);
     if (is_trial_) {
-        record.is_trial = true;
-        backend.health.begin_trial(at_);
+        record.trial = backend.health.begin_trial(at_);
     }
     note_companions(record, state.backlog);
     state.backlog.push(record, now_);
     state.backlog_changed(now_);
     backend.in_flight += ask.sequences;
+    if (++state.requests == state.most_requests) {
+        state.room_changed = now_;
+    }
+    is_roomy_current_ = false;
     state.foreign.sent(backend.in_flight, state.awaiting);
     if (state.slots) {
         record.found_slot = state.slots->has_free();
@@ -175,7 +199,7 @@ void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState&
         map_.distances(record.chain(), record.backend, distances_);
         record.distances.assign(distances_);
     }
-    map_.touch_and_pin(record.chain(), record.backend);
+    map_.touch_and_pin(record.chain(), record.backend, record.match.blocks);
 }
 
 void Router::Core::count_awaiting(const Record& record, BackendState& state) {

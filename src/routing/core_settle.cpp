@@ -71,8 +71,9 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
     Record& record = *ticket.record_;
     std::optional<BackendSlot> changed;
     if (record.phase == Record::Phase::Held) {
-        queue_.remove(record);
-        ticket.held_ = from_seconds(now_ - record.arrived);
+        queue_.remove(record, HoldQueue::Leaves::Unsent, now_);
+        ticket.held_ += from_seconds(now_ - record.held_since);
+        discount(record);
     } else if (record.phase != Record::Phase::Admitted) {
         changed = record.backend;
         leave_backend(record, leaves(outcome.kind));
@@ -86,12 +87,11 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
                 take_back_work(record);
                 discount(record);
                 withdraw_from_slot(record);
-                unpin(record);
-                forget_prefix(record);
+                unpin(record, outcome.kind);
                 break;
             case Outcome::Kind::ClientLeft:
                 leave_slot(record, record.chain());
-                unpin(record);
+                unpin(record, outcome.kind);
                 break;
         }
     } else {
@@ -119,10 +119,12 @@ void Router::Core::leave_backend(Record& record, Backlog::Leaves leaves) {
         state.backlog_changed(now_);
     }
     backend.in_flight -= record.ticket->ask().sequences;
-    if (record.is_trial) {
-        record.is_trial = false;
-        backend.health.abandon_trial();  // a verdict came through the pool, or there is none
-    }
+    --state.requests;
+    state.room_changed = now_;
+    is_roomy_current_ = false;
+    backend.health.abandon_trial(
+        record.trial);  // a verdict came through the pool, or there is none
+    record.trial = pool::Health::kNoTrial;
 }
 
 void Router::Core::leave_slot(const Record& record, const prefix::Chain& content) {
@@ -137,16 +139,15 @@ void Router::Core::withdraw_from_slot(const Record& record) {
     }
 }
 
-void Router::Core::unpin(const Record& record) {
-    if (!record.ticket->ask().key.empty()) {
-        map_.unpin(record.chain(), record.backend);
+// As far as it is known, what a client did not wait for is computed.
+void Router::Core::unpin(const Record& record, Outcome::Kind why) {
+    if (record.ticket->ask().key.empty()) {
+        return;
     }
-}
-
-// The backend has no prefix that it did not have before.
-void Router::Core::forget_prefix(const Record& record) {
-    if (!record.ticket->ask().key.empty()) {
-        map_.erase(record.chain(), record.backend, record.match.blocks);
+    if (why == Outcome::Kind::ClientLeft) {
+        map_.unpin_computed(record.chain(), record.backend);
+    } else {
+        map_.unpin_failed(record.chain(), record.backend);
     }
 }
 
@@ -224,19 +225,20 @@ void Router::Core::learn(const Record& record, const Outcome& outcome) {
     if (!record.streams) {
         model.answers.add(record.first > 0 ? now_ - record.first : 0);
     }
-    // Reports count all prompts of a batch, the key has the first.
-    if (ask.key.empty() || ask.sequences > 1) {
+    // Reports count all prompts of a batch, and a history that the engine holds; the key does not.
+    if (ask.key.empty() || ask.sequences > 1 || ask.key.lacks_history) {
         return;
     }
     const Tokens prompt = outcome.reported_prompt.value_or(record.prompt_tokens);
     if (!ask.key.is_tokens && outcome.reported_prompt) {
         model.ratio.learn(ask.key.total, prompt);
     }
-    if (outcome.reported_cached) {
+    if (outcome.reported_cached && !ask.key.goes_around_cache) {
         learn_cache(record, prompt, *outcome.reported_cached);
     }
     if (record.streams && record.first > 0) {
-        const Tokens cached = outcome.reported_cached.value_or(record.match.tokens);
+        const Tokens expected = ask.key.goes_around_cache ? 0 : record.match.tokens;
+        const Tokens cached = outcome.reported_cached.value_or(expected);
         const PrefillModel::Sample sample{std::max<Tokens>(1, prompt - cached), prompt,
                                           record.first - record.sent};
         record.is_alone ? model.prefill.learn(record.backend, sample)

@@ -38,10 +38,11 @@ void price(const CostInputs& in, CostTerms& terms) {
     terms.eviction = in.own * share_that_evicts(in);
     terms.externality =
         in.arrivals / in.lanes * in.own * (2 * in.backlog + in.own) / (2 * (1 - rho));
-    terms.memory_wait = memory_wait(in) + in.slot_wait;
+    terms.memory_wait = memory_wait(in) + in.engine_wait;
     terms.in_flight = kPerRequestInFlight * in.in_flight;
+    terms.slot_wait = in.slot_wait;
     terms.total = terms.backlog + terms.own + terms.eviction + terms.externality +
-                  terms.memory_wait + terms.in_flight;
+                  terms.memory_wait + terms.in_flight + terms.slot_wait;
 }
 
 }  // namespace prefix_router::routing

@@ -23,19 +23,21 @@ struct CostInputs {
     Seconds decode = 0;      ///< mean time from first byte to end
     /// KV memory, where it is known for sure; nullopt: no wait for it is expected.
     std::optional<Tokens> room;
-    Seconds slot_wait = 0;  ///< until the engine has a slot for it
+    Seconds engine_wait = 0;  ///< until the engine has a slot for it, where it tells of slots
     double in_flight = 0;
+    Seconds slot_wait = 0;  ///< until it takes one more request
 };
 
 /// The cost in seconds, term by term:
 ///
-///     u + x (1 + e) + lam x (2u + x) / (2 (1 - rho)) + m + 0.004 n
+///     u + x (1 + e) + lam x (2u + x) / (2 (1 - rho)) + m + 0.004 n + s
 ///
 /// u + x is the request's own time to first token. The third term is what it does to all arrivals
 /// of the rest of the busy period: the value-function difference of an M/G/1 FIFO queue (Hyytia et
 /// al., size- and state-aware dispatching); with several lanes each carries its share of arrivals,
 /// work and delay. e is the share of the new tokens that would evict
-/// tokens still in use, m the expected wait for KV memory. Fills every field but backend and match.
+/// tokens still in use, m the expected wait for KV memory, s that for a place where requests in
+/// flight are limited. Fills every field but backend and match.
 /// Example: u = 1, x = 0.5, lam = 1, rho = 0.5, all else 0: 1 + 0.5 + 1*0.5*2.5/1 = 2.75.
 void price(const CostInputs& inputs, CostTerms& terms);
 

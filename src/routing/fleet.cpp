@@ -43,6 +43,14 @@ void ModelState::take_back(Seconds takes, Seconds then, Seconds now) {
     }
 }
 
+Seconds BackendState::slot_wait(Seconds now, Seconds stay, std::uint32_t queued) const {
+    if (has_room()) {
+        return 0;
+    }
+    const Seconds turnover = stay / std::max(1U, requests);
+    return std::max(turnover, now - room_changed) + turnover * queued;
+}
+
 BackendState& Fleet::add(BackendSlot slot) {
     if (slot.index() >= backends_.size()) {
         backends_.resize(slot.index() + 1);

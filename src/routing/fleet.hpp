@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,6 +24,8 @@ namespace prefix_router::routing {
 
 /// What is believed about one backend, over all its models.
 struct BackendState {
+    static constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
+
     Backlog backlog;
     LaneLearner lanes;
     CapacityLearner capacity;
@@ -39,6 +42,15 @@ struct BackendState {
     Tokens awaiting_tokens = 0;      ///< prompts of requests sent whose first byte has not come
     std::uint32_t awaiting = 0;      ///< their sequences
     std::uint32_t seen_returns = 0;  ///< pool::Health::returns() already acted on
+    std::uint32_t requests = 0;      ///< in flight
+    std::uint32_t most_requests = kNoLimit;
+    std::uint32_t passed_over = 0;  ///< held requests taken in a row while lower ones waited
+    Seconds room_changed = 0;       ///< when a request last left it, or filled it
+
+    bool has_room() const { return requests < most_requests; }
+    /// Expected until it takes one more, behind `queued` others; `stay`: how long a request is in
+    /// flight. When none has left for longer than that, as much again: it may be stuck.
+    Seconds slot_wait(Seconds now, Seconds stay, std::uint32_t queued) const;
 
     /// Takes non-streaming answers' prefills as done whose expected time is over.
     void settle(Seconds now);

@@ -7,6 +7,7 @@
 
 #include <boost/intrusive/set.hpp>
 
+#include "prefix_router/pool/health.hpp"
 #include "prefix_router/prefix/prefix_map.hpp"
 #include "prefix_router/routing/router.hpp"
 
@@ -15,14 +16,15 @@
 
 namespace prefix_router::routing {
 
-/// Where a held request stands in the queue: smallest first. Priority classes and fairness between
-/// tenants are further leading keys.
+/// Where a held request stands among those of its priority and tenant: smallest first.
 struct HoldKey {
     Seconds due = 0;  ///< own prefill + age * arrival: ageing shifts all keys alike, so it is fixed
     std::uint64_t order = 0;  ///< arrival order breaks ties
 
     friend auto operator<=>(const HoldKey&, const HoldKey&) = default;
 };
+
+struct HoldLine;
 
 /// The Router's bookkeeping of one request. Pooled: its vectors keep their memory.
 struct Ticket::Record : Backlog::Entry, boost::intrusive::set_base_hook<> {
@@ -39,6 +41,13 @@ struct Ticket::Record : Backlog::Entry, boost::intrusive::set_base_hook<> {
     HoldKey key;
     BackendSlot wants;      ///< the backend it chose last
     Seconds wants_own = 0;  ///< its own prefill time there
+    HoldLine* line = nullptr;
+    Seconds held_since = 0;
+    Seconds expires = 0;             ///< it is refused then
+    bool is_expiry_its_own = false;  ///< by its deadline, not by the queue's limit
+    bool is_charged = false;         ///< its tenant has paid for it, once over all retries
+    boost::intrusive::set_member_hook<> age_hook;
+    boost::intrusive::set_member_hook<> expiry_hook;
 
     // Since it was sent.
     BackendSlot backend;
@@ -48,7 +57,7 @@ struct Ticket::Record : Backlog::Entry, boost::intrusive::set_base_hook<> {
     DistanceProfile distances;
     bool is_alone = false;    ///< alone in prefill on its backend since dispatch: a clean sample
     bool found_slot = false;  ///< on an engine with slots: one was free
-    bool is_trial = false;
+    pool::Health::Trial trial = pool::Health::kNoTrial;
 
     bool is_counted = false;   ///< in its model's arrivals and work, once over all retries
     Seconds counted_work = 0;  ///< there

@@ -52,6 +52,10 @@ std::size_t Router::held() const {
     return core_->held();
 }
 
+QueueState Router::queue() const {
+    return core_->queue();
+}
+
 BackendBelief Router::belief(BackendSlot slot, TimePoint now) const {
     return core_->belief(slot, now);
 }

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -5,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <lzma.h>
 #include <zlib.h>
@@ -26,9 +29,15 @@ Error cannot_read(const std::string& path, const std::string& why) {
 /// Plain and gzip: zlib passes on what is not compressed.
 class ZlibSource final : public ByteSource {
   public:
-    static Result<std::unique_ptr<ByteSource>> open(const std::string& path) {
-        gzFile file = gzopen(path.c_str(), "rb");
-        if (file == nullptr) return cannot_read(path, std::strerror(errno));
+    static Result<std::unique_ptr<ByteSource>> open(const std::string& path, const File& seekable) {
+        const int descriptor = dup(fileno(seekable.get()));
+        if (descriptor < 0) return cannot_read(path, std::strerror(errno));
+        lseek(descriptor, 0, SEEK_SET);
+        gzFile file = gzdopen(descriptor, "rb");
+        if (file == nullptr) {
+            ::close(descriptor);
+            return cannot_read(path, "no memory for the gzip decoder");
+        }
         return std::unique_ptr<ByteSource>(new ZlibSource(path, file));
     }
     ~ZlibSource() override { gzclose(file_); }
@@ -99,11 +108,30 @@ class XzSource final : public ByteSource {
     bool is_over_ = false;
 };
 
+/// A pipe (`--trace <(zcat x)`) gives its bytes once, and what is in them shows only at the second
+/// look: it is copied to a temporary file.
+Result<File> open_seekable(const std::string& path) {
+    File file(std::fopen(path.c_str(), "rb"));
+    if (!file) return cannot_read(path, std::strerror(errno));
+    if (std::fseek(file.get(), 0, SEEK_CUR) == 0) return file;
+    File copy(std::tmpfile());
+    if (!copy) return cannot_read(path, std::string("no temporary file: ") + std::strerror(errno));
+    std::array<char, 65536> buffer;
+    while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+        if (std::fwrite(buffer.data(), 1, count, copy.get()) != count)
+            return cannot_read(path, std::string("temporary file: ") + std::strerror(errno));
+    }
+    if (std::ferror(file.get()) != 0) return cannot_read(path, std::strerror(errno));
+    std::rewind(copy.get());  // writes what is buffered
+    return copy;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path) {
-    File file(std::fopen(path.c_str(), "rb"));
-    if (!file) return cannot_read(path, std::strerror(errno));
+    auto opened = open_seekable(path);
+    if (!opened) return opened.error();
+    File file = std::move(*opened);
     std::array<unsigned char, 6> magic{};
     const std::size_t count = std::fread(magic.data(), 1, magic.size(), file.get());
     if (count == 0 && std::ferror(file.get()) != 0) return cannot_read(path, std::strerror(errno));
@@ -112,7 +140,7 @@ Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path) {
         std::rewind(file.get());
         return XzSource::open(path, std::move(file));
     }
-    return ZlibSource::open(path);
+    return ZlibSource::open(path, file);
 }
 
 }  // namespace prefix_router::sim

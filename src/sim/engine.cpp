@@ -23,7 +23,7 @@ struct Job {
     Tokens output_tokens = 0;
     Tokens cached_tokens = 0;
     std::size_t matched_blocks = 0;
-    std::size_t anonymous_blocks = 0;  // the partly filled last block and the answer
+    std::size_t anonymous_blocks = 0;  // of the prompt without an id, and of the answer
     Seconds work = 0;                  // own prefill seconds
     Seconds first_token_at = 0;
     Phase phase = Phase::Ended;
@@ -91,6 +91,8 @@ class Engine::State {
     void run_until(Seconds now);
     void serve(Seconds now);
     void schedule(Seconds now);
+    bool fits(const Job& job) const;
+    void drop_head(Seconds now);
     bool try_schedule_head(Seconds now);
     void expect_next(Seconds now);
     void finish_prefill();
@@ -120,17 +122,13 @@ class Engine::State {
 
 Engine::Submission Engine::State::submit(const Request& request, Seconds now) {
     run_until(now);
-    const std::size_t partial =
-        request.prompt_tokens > static_cast<Tokens>(request.blocks.size()) * options_.block_tokens;
-    const std::size_t anonymous =
-        partial + blocks_for(request.output_tokens, options_.block_tokens);
-    if (request.blocks.size() + anonymous > cache_.capacity()) {
+    const Place place = open(request);
+    Job& job = jobs_[place];
+    if (!fits(job)) {
+        close(place);
         ++counters_.refused;
         return {Submitted::TooLarge, 0};
     }
-    const Place place = open(request);
-    Job& job = jobs_[place];
-    job.anonymous_blocks = anonymous;
     const RequestId id = id_of(place, job);
     queue_.push_back(place);
     schedule(now);
@@ -234,9 +232,26 @@ void Engine::State::serve(Seconds now) {
 void Engine::State::schedule(Seconds now) {
     serve(now);
     while (!queue_.empty() && active_.size() < prefill_places_ && running_ < options_.slots) {
-        if (!try_schedule_head(now)) break;
+        if (!fits(jobs_[queue_.front()])) {
+            drop_head(now);
+        } else if (!try_schedule_head(now)) {
+            break;
+        }
     }
     expect_next(now);
+}
+
+bool Engine::State::fits(const Job& job) const {
+    return job.blocks.size() + job.anonymous_blocks <= blocks_of_pool(options_);
+}
+
+/// The pool has shrunk: the head would wait for ever, and all behind it.
+void Engine::State::drop_head(Seconds now) {
+    const Place place = queue_.front();
+    queue_.pop_front();
+    events_.push_back({Event::Kind::Dropped, id_of(place, jobs_[place]), now, 0});
+    ++counters_.refused;
+    close(place);
 }
 
 bool Engine::State::try_schedule_head(Seconds now) {
@@ -320,6 +335,10 @@ Place Engine::State::open(const Request& request) {
     job.output_tokens = request.output_tokens;
     job.cached_tokens = 0;
     job.phase = Phase::Waiting;
+    const Tokens named = static_cast<Tokens>(job.blocks.size()) * options_.block_tokens;
+    const Tokens unnamed = std::max<Tokens>(0, job.prompt_tokens - named);
+    job.anonymous_blocks = blocks_for(unnamed, options_.block_tokens) +
+                           blocks_for(job.output_tokens, options_.block_tokens);
     ++job.serial;
     return place;
 }

@@ -140,6 +140,11 @@ Result<ReplayResult> replay(const Trace& trace, const ReplayOptions& options,
     std::vector<Engine> engines = make_engines(trace, options);
     const std::unique_ptr<Policy> policy = make_policy(strategy, options, trace, engines);
     if (!policy) return Error(ErrorKind::InvalidConfiguration, "no strategy '" + strategy + "'");
+    if (options.load && trace.requests.back().arrival <= 0) {
+        return Error(ErrorKind::InvalidConfiguration,
+                     "--load scales the time between requests, and in '" + trace.name +
+                         "' all come at once; replay it with --speed");
+    }
     const Bounds bounds =
         compute_bounds(trace, options.engine.kv_tokens * static_cast<Tokens>(options.backends));
     SimulationSetting setting;

@@ -148,7 +148,8 @@ std::string apply_words(const Words& words, ReplayArguments& to) {
         options.routing.hold.reset();
     } else if (words.hold != "auto") {
         options.routing.hold = as_milliseconds(words.hold);
-        if (!options.routing.hold) return "--hold: auto, off or a duration: " + words.hold;
+        if (!options.routing.hold || options.routing.hold->count() == 0)
+            return "--hold: auto, off or a duration of 1ms or more: " + words.hold;
     }
     if (!words.hold_small.empty()) {
         const auto small = as_milliseconds(words.hold_small);

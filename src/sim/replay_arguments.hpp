@@ -9,7 +9,9 @@
 
 namespace prefix_router::sim {
 
-/// `prefix-router replay ...` as typed values.
+/// `prefix-router replay ...` as typed values: the trace, the fleet, the router and the output.
+/// What makes no sense, alone or together, is told on standard error and ends the program, so that
+/// the replay sees valid values only.
 struct ReplayArguments {
     std::string trace_path;
     TraceOptions trace;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <iostream>
+#include <new>
 #include <string>
 #include <variant>
 #include <vector>
@@ -73,9 +75,7 @@ Result<std::vector<ReplayResult>> replay_all(const Trace& trace, const ReplayOpt
     return results;
 }
 
-}  // namespace
-
-int replay_command(std::span<const char* const> words) {
+int replay_words(std::span<const char* const> words) {
     const auto parsed = parse_replay_arguments(words);
     if (const auto* exit = std::get_if<ReplayExit>(&parsed)) return exit->code;
     const auto& arguments = std::get<ReplayArguments>(parsed);
@@ -89,6 +89,18 @@ int replay_command(std::span<const char* const> words) {
         return fail(Error(ErrorKind::Io, "cannot write '" + arguments.html_path + "'"));
     }
     return 0;
+}
+
+}  // namespace
+
+int replay_command(std::span<const char* const> words) {
+    try {
+        return replay_words(words);
+    } catch (const std::bad_alloc&) {
+        return fail(Error(ErrorKind::Io, "out of memory; replay a part of the trace (--until)"));
+    } catch (const std::exception& error) {
+        return fail(Error(ErrorKind::Io, error.what()));
+    }
 }
 
 }  // namespace prefix_router::sim

@@ -23,6 +23,11 @@ std::string format(const char* pattern, Values... values) {
     return std::string(text.data(), std::min(text.size() - 1, static_cast<std::size_t>(size)));
 }
 
+/// File names may hold any bytes, JSON may not.
+std::string to_text(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Json as_json(const ReplayResult& result) {
     return Json{{"strategy", result.strategy},
                 {"requests", result.requests},
@@ -95,7 +100,7 @@ std::string render_table(const std::vector<ReplayResult>& results) {
 }
 
 std::string render_json(const ReplayResult& result) {
-    return as_json(result).dump();
+    return to_text(as_json(result));
 }
 
 std::string render_page(const std::string& setting, const std::vector<ReplayResult>& results) {
@@ -111,7 +116,7 @@ std::string render_page(const std::string& setting, const std::vector<ReplayResu
     fill(page, "uplot_css", assets::uplot_css);
     fill(page, "uplot_js", assets::uplot_js);
     fill(page, "replay_js", assets::replay_js);
-    fill(page, "results", without_tags(data.dump()));
+    fill(page, "results", without_tags(to_text(data)));
     return page;
 }
 

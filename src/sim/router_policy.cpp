@@ -1,6 +1,7 @@
 #include "sim/router_policy.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "prefix_router/base/hash.hpp"
@@ -89,8 +90,12 @@ class RouterPolicy final : public Policy {
         routing::Router::Options result;
         result.routing = options.routing;
         result.routing.strategy = strategy;
+        result.queue.max_wait = std::chrono::milliseconds(0);  // whoever waits in a trace stays
         result.learn_capacity = options.capacity.kind != CapacityBelief::Kind::Known;
         result.initial_capacity = kLearnedCapacityStart;
+        // All are served, however late.
+        result.queue.max_requests = std::numeric_limits<std::uint32_t>::max();
+        result.queue.max_wait = std::chrono::milliseconds(0);
         if (options.capacity.kind == CapacityBelief::Kind::Factor) {
             const auto truth = static_cast<double>(options.engine.kv_tokens);
             result.initial_capacity = static_cast<Tokens>(truth * options.capacity.factor);

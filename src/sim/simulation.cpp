@@ -49,6 +49,7 @@ class Simulation {
     void run_engine(std::size_t backend, Seconds now);
     void settle(const Engine::Event& event, std::size_t request, std::size_t backend);
     void finish(std::size_t request, const Engine::Event& event);
+    Error never_served() const;
     void refresh(std::size_t backend) {
         next_event_[backend] = engines_[backend].next_event_time().value_or(kNever);
     }
@@ -97,7 +98,16 @@ Result<Simulated> Simulation::run(const Progress& progress) {
         }
     }
     if (failure_) return *failure_;
+    if (finished_ < trace_.requests.size()) return never_served();
     return std::move(result_);
+}
+
+Error Simulation::never_served() const {
+    const auto first = std::find_if(result_.served.begin(), result_.served.end(),
+                                    [](const Served& served) { return served.first_token < 0; });
+    const auto number = static_cast<std::size_t>(first - result_.served.begin()) + 1;
+    return Error(ErrorKind::NoBackend, "the strategy never sent request " + std::to_string(number) +
+                                           " of the trace to a backend");
 }
 
 void Simulation::arrive(const Arrival& arrival) {
@@ -171,6 +181,8 @@ void Simulation::settle(const Engine::Event& event, std::size_t request, std::si
         case Engine::Event::Kind::Finished:
             finish(request, event);
             break;
+        case Engine::Event::Kind::Dropped:  // pools do not shrink here
+            return;
     }
     send_released(event.at);
 }

@@ -116,6 +116,7 @@ class Reblocker {
         for (std::size_t k = 0; k < row.hash_ids.size(); ++k) {
             const std::uint64_t id = row.hash_ids[k];
             end += first_size_.try_emplace(id, row.block_tokens[k]).first->second;
+            end = std::min(end, row.input_length);  // what is beyond is no part of the prompt
             while (static_cast<Tokens>(ids.size() + 1) * size_ <= end) {
                 ids.push_back(mix(id, ids.size()));
             }

@@ -11,7 +11,9 @@
 
 namespace prefix_router::sim {
 
-/// One line of a trace file as it stands there.
+/// One line of a trace file as it stands there: Mooncake's format (timestamp, lengths, hash_ids)
+/// and what this router's recorder adds. Numbers are checked for their ranges, fields not known are
+/// ignored.
 struct TraceRow {
     double timestamp_ms = 0;
     Tokens input_length = 1;

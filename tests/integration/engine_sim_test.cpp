@@ -175,7 +175,7 @@ TEST_F(EngineSimTest, StreamsTheSameTextAsItAnswersWhole) {
         text += event["choices"][0]["delta"].value("content", "");
         at = end;
     }
-    EXPECT_EQ(text, whole["choices"][0]["message"]["content"]);
+    EXPECT_EQ(text, whole["choices"][0]["message"]["content"].get<std::string>());
     EXPECT_TRUE(stream.body.ends_with("data: [DONE]\n\n"));
     EXPECT_EQ(stream.body.find("usage"), std::string::npos);
 }

@@ -81,6 +81,18 @@ TEST_F(Limits, HalfReadBodiesThatHoldAllMemoryAreCompletedOneByOne) {
     }
 }
 
+TEST_F(Limits, BuffersKeptForTheNextBodiesAreBoundedToo) {
+    config.limits.buffered_bytes = 2 * kMiB;
+    config.limits.body_bytes = 2 * kMiB;
+    start({backend.url()});
+    TestClient client(port());
+    for (const std::size_t size : {2 * kMiB, kMiB, kMiB / 2}) {
+        ASSERT_TRUE(client.request("/x", std::string(size, 'x')));
+        EXPECT_EQ(client.read().status(), 200U);
+    }
+    EXPECT_TRUE(wait_for_metric("spare_buffer_bytes", 2 * kMiB)) << metric("spare_buffer_bytes");
+}
+
 TEST_F(Limits, AnAnnouncedBodyTakesNoMemoryUntilItComes) {
     config.limits.buffered_bytes = 64 * kMiB;
     start({backend.url()});

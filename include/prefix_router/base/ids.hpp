@@ -24,7 +24,8 @@ class StrongId {
 };
 
 /// A backend's place in the pool's dense arrays, the map and the routing state. A slot is reused
-/// only after every trace of its former backend is gone (map cleared, nothing in flight).
+/// only after every trace of its former backend is gone (map cleared, nothing in flight, no
+/// decision that names it).
 using BackendSlot = StrongId<struct BackendSlotTag, std::uint16_t>;
 inline constexpr std::size_t kMaxBackends = 1024;
 

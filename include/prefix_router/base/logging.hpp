@@ -13,8 +13,8 @@ enum class LogFormat : unsigned char { Text, Json };
 
 /// Makes the process's operational logger (standard error, asynchronous, oldest lines dropped when
 /// the queue is full) and makes it spdlog's default, so that spdlog::info(...) and friends reach
-/// it. Text to be logged must be free of prompts and credentials. Throws nothing; a level name that
-/// is unknown is an error that lists the known ones.
+/// it. Text to be logged must be free of prompts and credentials. A level name that is unknown is
+/// an error that lists the known ones; without memory or a thread for the queue it throws.
 Result<std::shared_ptr<spdlog::logger>> start_logging(LogFormat format, std::string_view level);
 
 /// Escapes control characters, quotes and backslashes, so that no client input can forge a log line

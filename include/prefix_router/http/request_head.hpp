@@ -23,9 +23,9 @@ namespace prefix_router::http {
 /// What the backend gets: method and target unchanged (absolute form becomes origin form), always
 /// HTTP/1.1; Host: the backend's own authority; all end-to-end fields in their order and
 /// multiplicity; no hop-by-hop field but an offer of WebSocket, none that Connection nominates;
-/// X-Forwarded-For with the
-/// peer appended; X-Forwarded-Host (the client's Host) and X-Forwarded-Proto unless the client sent
-/// them; one X-Request-Id, the client's or a new one; Via; one Content-Length from seal().
+/// X-Forwarded-For with the peer appended; X-Forwarded-Host (the client's Host) and
+/// X-Forwarded-Proto unless the client sent them; one X-Request-Id, the client's or a new one; Via;
+/// one Content-Length from seal().
 ///
 /// Owned by the connection; views live until the next parse into the same object.
 class RequestHead {
@@ -40,7 +40,6 @@ class RequestHead {
     std::string_view request_id() const { return view(request_id_); }
     /// X-Amzn-SageMaker-Prefix-Aware-Id, or "".
     std::string_view prefix_id() const { return view(prefix_id_); }
-    std::string_view content_type() const { return view(content_type_); }
     /// The value of a field that goes on to the backend, by its name in any case; "" when it is
     /// absent, and when it comes twice: which one counts is not ours to guess. Searches the text.
     std::string_view field(std::string_view name) const;
@@ -87,7 +86,6 @@ class RequestHead {
     std::uint32_t path_size_ = 0;
     Slice request_id_;
     Slice prefix_id_;
-    Slice content_type_;
     std::string authority_;
     std::uint64_t content_length_ = 0;
     std::uint64_t credential_hash_ = 0;

@@ -84,7 +84,7 @@ class Buffer {
 /// most `keep_bytes`; what exceeds that goes back to the system. Not thread-safe.
 class BufferPool {
   public:
-    explicit BufferPool(std::size_t keep_bytes = std::size_t{64} << 20) : keep_bytes_(keep_bytes) {}
+    explicit BufferPool(std::size_t keep_bytes) : keep_bytes_(keep_bytes) {}
     BufferPool(const BufferPool&) = delete;
     BufferPool& operator=(const BufferPool&) = delete;
     ~BufferPool();

@@ -21,7 +21,8 @@ namespace prefix_router::net {
 /// worker's own (or before run()).
 class Worker {
   public:
-    Worker();
+    /// `kept_buffers`: bytes of body buffers that it keeps for the next bodies.
+    explicit Worker(std::size_t kept_buffers = 0);
     ~Worker();
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;

@@ -40,15 +40,18 @@ class Health {
     /// True for a backend of which nothing is known, good or bad: usable while none is Healthy.
     bool is_untested() const { return state_ == State::Unknown && probe_failures_ == 0; }
     /// True when one trial request may go there; `begin_trial` reserves it until it succeeds, fails
-    /// or is abandoned.
+    /// or is abandoned. The trial's number is what abandons it, and no later one.
+    using Trial = std::uint32_t;
+    static constexpr Trial kNoTrial = 0;
     bool wants_trial(TimePoint now) const;
-    void begin_trial(TimePoint now);
-    void abandon_trial();
+    Trial begin_trial(TimePoint now);
+    void abandon_trial(Trial trial);
 
     State state(TimePoint now) const;
-    /// Orders backends in panic mode: lower is less bad (recent successes first). Backends whose
-    /// last successes are within some seconds of each other are equally bad.
-    std::uint64_t badness() const;
+    /// Orders backends in panic mode: the one that succeeded last is the least bad.
+    bool is_less_bad_than(const Health& other) const;
+    /// As bad as the least bad one, or its last success was some seconds before at most.
+    bool is_hardly_worse_than(const Health& least_bad) const;
 
     /// How often it came back from Ejected, and how long its last outage was.
     std::uint32_t returns() const { return returns_; }
@@ -66,8 +69,9 @@ class Health {
     std::uint32_t request_failures_ = 0;
     std::uint32_t ejections_ = 0;  // in a row, without a minute of health between
     std::uint32_t returns_ = 0;
+    Trial trials_ = 0;        // begun
+    Trial trial_ = kNoTrial;  // in flight
     bool is_probe_bad_ = false;
-    bool trial_in_flight_ = false;
     bool has_succeeded_ = false;
     TimePoint opened_at_{};
     TimePoint outage_began_{};

@@ -65,7 +65,7 @@ class Pool {
     /// the model. A model that no backend serves is served by all. Backends that want a trial are
     /// listed in `trials` apart. While none is Healthy, those of which nothing is known yet are
     /// usable. When nobody is usable all not draining ones are listed, least bad first, and
-    /// `is_panic` is set; empty only when there are no backends.
+    /// `is_panic` is set; empty when all that could serve it drain.
     struct Candidates {
         std::vector<BackendSlot> usable;
         std::vector<BackendSlot> trials;

@@ -33,6 +33,9 @@ struct PromptKey {
         ends;                 ///< units from the prompt's start to the end of block k; ascending
     std::uint64_t total = 0;  ///< units of the whole prompt, at least ends.back()
     bool is_tokens = false;   ///< units are tokens, not bytes
+    // What the engine reports of the prompt is then about something else.
+    bool lacks_history = false;      ///< the engine has more before it (previous_response_id)
+    bool goes_around_cache = false;  ///< the engine computes all of it (cache_prompt: false)
 
     History history;
 

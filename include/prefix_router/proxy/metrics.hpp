@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "prefix_router/base/error.hpp"
+#include "prefix_router/config/config.hpp"
 #include "prefix_router/metrics/metrics.hpp"
 #include "prefix_router/routing/decision.hpp"
 
@@ -20,6 +21,7 @@ struct BackendMetrics {
     prometheus::Counter& refusals;  ///< 429 and 503 answers, passed on or not
     prometheus::Counter& probe_failures;
     prometheus::Gauge& in_flight;        ///< sequences, as the routing counts them
+    prometheus::Gauge& most_in_flight;   ///< requests, 0: no limit
     prometheus::Gauge& healthy;          ///< 1 usable, 0 not
     prometheus::Gauge& backlog_seconds;  ///< believed prefill backlog
     prometheus::Gauge& capacity_tokens;
@@ -54,6 +56,9 @@ class Metrics {
     prometheus::Counter& answers(unsigned status);
     prometheus::Counter& errors(ErrorKind kind);
     prometheus::Counter& decisions(routing::Reason reason);
+    /// Requests waiting in the router's queue, and how long those that waited did.
+    prometheus::Gauge& held(config::Priority priority);
+    prometheus::Histogram& held_seconds(config::Priority priority);
     /// Made on first use of the id. The reference lives until remove_backend().
     std::shared_ptr<BackendMetrics> backend(const std::string& id, const std::string& url);
     void remove_backend(const std::string& id);
@@ -61,7 +66,7 @@ class Metrics {
     KeyMetrics api_key(const std::string& name);
 
     prometheus::Gauge& in_flight;        ///< requests read and not yet answered, held ones included
-    prometheus::Gauge& held;             ///< requests waiting in the router's queue
+    prometheus::Gauge& held_bytes;       ///< bodies of requests waiting in the router's queue
     prometheus::Counter& prompt_tokens;  ///< estimated, of all routed requests
     prometheus::Counter& expected_cached_tokens;  ///< believed at the decision
     prometheus::Counter& reported_prompt_tokens;  ///< by engines that report cached tokens
@@ -70,7 +75,6 @@ class Metrics {
     prometheus::Histogram& first_token_seconds;
     prometheus::Histogram& duration_seconds;
     prometheus::Histogram& decision_seconds;
-    prometheus::Histogram& held_seconds;
     prometheus::Counter& retries_stale;      ///< a pooled connection was dead
     prometheus::Counter& retries_failed;     ///< connect failures, tried elsewhere
     prometheus::Counter& retries_refused;    ///< 429 and 503, tried elsewhere
@@ -85,6 +89,7 @@ class Metrics {
     prometheus::Gauge& certificate_expiry;  ///< seconds since 1970; 0: no TLS
     prometheus::Gauge& connections;         ///< open client connections
     prometheus::Gauge& buffered_bytes;
+    prometheus::Gauge& spare_buffer_bytes;
     prometheus::Gauge& map_entries;
     prometheus::Gauge& map_bytes;
     prometheus::Gauge& busiest_share;  ///< of the prefill sent lately, the busiest backend's
@@ -96,6 +101,8 @@ class Metrics {
     std::array<prometheus::Counter*, kStatusClasses> answers_{};
     std::array<prometheus::Counter*, kErrorKinds> errors_{};
     std::array<prometheus::Counter*, routing::kReasonCount> decisions_{};
+    std::array<prometheus::Gauge*, config::kPriorities> held_{};
+    std::array<prometheus::Histogram*, config::kPriorities> held_seconds_{};
     std::mutex backends_mutex_;
     std::unordered_map<std::string, std::shared_ptr<BackendMetrics>> backends_;
 };

@@ -86,6 +86,7 @@ class RoutingDesk {
     /// Re-examines held requests; every 50 ms while there are any.
     void tick();
     std::size_t held() const;
+    routing::QueueState queue() const;
     /// Copies beliefs into gauges.
     void publish();
 

@@ -36,19 +36,32 @@ struct CostTerms {
     Seconds externality = 0;  ///< lam * x * (2u + x) / (2 (1 - rho))
     Seconds memory_wait = 0;  ///< m
     Seconds in_flight = 0;    ///< 0.004 * n
+    Seconds slot_wait = 0;    ///< until it takes one more request; 0: it does now
     Seconds total = 0;
 };
 
 /// What to do with a request.
 enum class Action : std::uint8_t { Send, Wait, Refuse };
 
+/// Why a request was refused.
+enum class Refusal : std::uint8_t {
+    None,
+    NoBackend,     // nobody is there, or nobody is left to try
+    QueueFull,     // nobody has room, and no more may wait
+    Displaced,     // a request of a higher priority took its place in the queue
+    QueueTimeout,  // it waited too long, or would have to
+    Deadline,      // its own deadline passed, or cannot be met
+};
+
 struct Decision {
     Action action = Action::Refuse;
-    BackendSlot backend;           ///< with Send
-    Reason reason = Reason::Cold;  ///< with Send
-    Tokens expected_cached = 0;    ///< with Send
-    Tokens prompt_tokens = 0;      ///< estimate of the whole prompt
-    Seconds expected_wait = 0;     ///< u + x of the chosen backend, with Send
+    Refusal refusal = Refusal::None;  ///< with Refuse
+    BackendSlot backend;              ///< with Send
+    Reason reason = Reason::Cold;     ///< with Send
+    Tokens expected_cached = 0;       ///< with Send
+    Tokens prompt_tokens = 0;         ///< estimate of the whole prompt
+    Seconds expected_wait = 0;        ///< u + x of the chosen backend, with Send
+    Seconds retry_after = 0;  ///< expected until the queue is through, with Refuse; 0: unknown
 };
 
 }  // namespace prefix_router::routing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -87,7 +88,9 @@ struct ExplainedDecision {
 /// What the router believes about one backend, for metrics and /backends.
 struct BackendBelief {
     BackendSlot backend;
-    std::uint32_t in_flight = 0;
+    std::uint32_t in_flight = 0;                 ///< sequences
+    std::uint32_t requests = 0;                  ///< in flight
+    std::optional<std::uint32_t> max_in_flight;  ///< requests
     Seconds backlog = 0;
     Tokens capacity = 0;
     bool capacity_is_learned = false;
@@ -100,20 +103,28 @@ struct BackendBelief {
     double foreign = 0;  ///< requests there that did not come through this router
 };
 
+/// What waits.
+struct QueueState {
+    std::array<std::size_t, config::kPriorities> held{};  ///< by priority
+    std::size_t bytes = 0;                                ///< of their bodies
+};
+
 /// The routing core: strategy, cost, learning and queue over one pool and one prefix map. Pure: no
 /// I/O, no lock, no clock; the daemon calls it under one mutex, the replay in virtual time. Every
 /// call decides and reserves in one step.
 ///
 /// Life of a ticket:   admit -> Send | Wait | Refuse
-///   Send:  [retry -> Send | Refuse]  first_byte  end
+///   Send:  [retry -> Send | Wait | Refuse]  first_byte  end
 ///   Wait:  appears in released() after some later call, its decision then being Send or Refuse; or
 ///   end() cancels it.
 class Router {
   public:
     struct Options {
         config::Routing routing;
-        config::Queue queue;
-        /// Called at start of every learned quantity; the replay sets what it knows.
+        config::Queue queue;  ///< max_bytes 0: no limit
+        /// Requests in flight at most at a backend whose own entry does not say.
+        std::optional<std::uint32_t> max_in_flight;
+        /// A backend's KV memory as it is believed until it is told or learned.
         Tokens initial_capacity = 1'000'000;
         bool learn_capacity = true;  ///< false: configured or scraped values are believed for good
         std::size_t kept_decisions = 0;  ///< ring for explained(); 0 = off
@@ -139,7 +150,8 @@ class Router {
 
     /// The dispatch failed before the backend took the request, or the engine refused it (429,
     /// 503): undoes map and counts there, never offers that backend again, and takes the next one
-    /// in order of preference. Never waits. Refuse: no candidate is left.
+    /// in order of preference. Wait: those that are left are all full. Refuse: none is left, or it
+    /// may not wait.
     const Decision& retry(Ticket& ticket, Outcome::Kind why, TimePoint now);
 
     /// The first byte of the answer that counts for TTFT has come.
@@ -157,6 +169,7 @@ class Router {
     /// held() > 0.
     void tick(TimePoint now);
     std::size_t held() const;
+    QueueState queue() const;
 
     BackendBelief belief(BackendSlot slot, TimePoint now) const;
     std::vector<ExplainedDecision> explained(std::size_t limit) const;  ///< newest first

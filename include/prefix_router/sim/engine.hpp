@@ -75,6 +75,7 @@ class Engine {
             Scheduled,    ///< left the queue; cached_tokens is known from here on
             PrefillDone,  ///< the first token is there
             Finished,     ///< the last token is there; the id is no longer valid
+            Dropped,      ///< the pool has shrunk too far for it to leave the queue; as Finished
         } kind = Kind::Scheduled;
         RequestId id = 0;
         Seconds at = 0;            ///< when it happened: may be before the `now` of the call
@@ -128,7 +129,8 @@ class Engine {
     /// Of the requests that are scheduled from now on.
     void set_prefill_rate(double tokens_per_second);
     /// A smaller pool gives up its oldest blocks; those that are pinned go when they are released.
-    /// At least one block stays.
+    /// At least one block stays. Waiting requests that no longer fit are dropped when it is their
+    /// turn.
     void set_kv_tokens(Tokens tokens);
 
   private:

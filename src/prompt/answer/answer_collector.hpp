@@ -40,7 +40,6 @@ class AnswerCollector final : public JsonEvents {
 
     Node child(Node parent, std::string_view key) override { return child_(parent, key); }
     void begin_object(Node node) override;
-    void end_object(Node) override {}
     void string_piece(Node node, std::string_view raw) override;
     void string_end(Node node) override;
     void scalar(Node node, std::string_view text) override;

@@ -98,7 +98,6 @@ void JsonFollower::close() {
     if (depth_ == 0) return reset();
     --depth_;
     node_ = nodes_[depth_];
-    if (is_object_[depth_]) events_->end_object(node_);
     value_done();
 }
 

@@ -13,7 +13,6 @@ class JsonEvents {
   public:
     virtual Node child(Node parent, std::string_view key) = 0;
     virtual void begin_object(Node node) = 0;
-    virtual void end_object(Node node) = 0;
     /// A string's raw (escaped) inside, in pieces cut anywhere; string_end() follows.
     virtual void string_piece(Node node, std::string_view raw) = 0;
     virtual void string_end(Node node) = 0;

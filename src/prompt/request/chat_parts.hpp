@@ -2,7 +2,9 @@
 
 #include "prompt/request/prompt_source.hpp"
 
-/// What the chat dialects have in common.
+/// What the chat dialects have in common: contents in parts, tool calls, tools and the fields that
+/// a template renders. Each function writes one of them into the prompt in canonical form
+/// (canonical.hpp); what has another shape than it should is left out.
 namespace prefix_router::prompt {
 
 /// A string, or parts: text is concatenated, anything else stands for itself by its hash. Reasoning

@@ -27,7 +27,7 @@ void count_slots(const SlotCache& slots, const Question& question, Seconds decod
     inputs.capacity = each * count;
     inputs.working_set = static_cast<Tokens>(static_cast<double>(each) * outlook.kept_slots);
     inputs.room = std::nullopt;
-    inputs.slot_wait = decode * static_cast<double>(outlook.ahead) / static_cast<double>(count);
+    inputs.engine_wait = decode * static_cast<double>(outlook.ahead) / static_cast<double>(count);
 }
 
 bool may_be_cached(const Question& question) {
@@ -99,8 +99,10 @@ void Adaptive::price_all(const Question& question) {
         inputs.capacity = state.capacity.believed();
         inputs.room = state.capacity.room();
         inputs.pinned = view_.map.pinned(slot);
+        const std::uint32_t queued = question.queued.empty() ? 0 : question.queued[slot.index()];
+        inputs.slot_wait = state.slot_wait(question.now, model.decode + model.mean_prefill, queued);
         inputs.in_flight = view_.pool.find(slot)->in_flight + state.foreign.total(question.now);
-        inputs.slot_wait = 0;
+        inputs.engine_wait = 0;
         if (state.slots) {
             count_slots(*state.slots, question, model.decode, inputs);
         }

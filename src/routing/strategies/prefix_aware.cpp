@@ -1,5 +1,7 @@
 #include "routing/strategies/prefix_aware.hpp"
 
+#include <algorithm>
+
 #include "routing/strategies/least_outstanding.hpp"
 #include "routing/strategies/rendezvous.hpp"
 
@@ -11,7 +13,7 @@ Choice PrefixAware::choose(const Question& question, std::span<const BackendSlot
     }
     const pool::Backend* home = nullptr;
     std::uint64_t home_weight = 0;
-    for (const BackendSlot slot : candidates) {
+    for (const BackendSlot slot : question.fleet) {
         const pool::Backend& backend = *view_.pool.find(slot);
         const std::uint64_t weight = rendezvous_weight(question.key.fixed_prefix, backend);
         if (home == nullptr || weight > home_weight) {
@@ -19,7 +21,10 @@ Choice PrefixAware::choose(const Question& question, std::span<const BackendSlot
             home_weight = weight;
         }
     }
-    if (home->in_flight < threshold_) {
+    const bool has_room =
+        candidates.size() == question.fleet.size() ||
+        std::find(candidates.begin(), candidates.end(), home->slot) != candidates.end();
+    if (has_room && view_.fleet.at(home->slot).requests < threshold_) {
         return {home->slot, Reason::Home};
     }
     return {least_outstanding(view_, candidates), Reason::HomeFull};

@@ -21,9 +21,12 @@ struct Question {
     Tokens prompt_tokens = 0;
     ModelId model;
     Seconds now = 0;
-    std::size_t fleet_size = 1;  ///< backends over which the model's requests spread
-    /// By slot index: seconds of held work that would go before it. Empty: none.
+    std::size_t fleet_size = 1;          ///< backends over which the model's requests spread
+    std::span<const BackendSlot> fleet;  ///< the candidates, and those that are full
+    /// By slot index: seconds of held work that would go before it, and number of requests. Empty:
+    /// none.
     std::span<const Seconds> ahead{};
+    std::span<const std::uint32_t> queued{};
 };
 
 struct Choice {

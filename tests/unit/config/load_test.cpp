@@ -14,6 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 const std::string kOneBackend = "backends: [{url: 'http://127.0.0.1:8000'}]\n";
 
@@ -121,6 +122,38 @@ TEST(Load, HeadersOfTheQueueAreOffOrNames) {
     }
 }
 
+TEST(Load, BackendsTakeTheLimitOfAllUnlessTheySayTheirOwn) {
+    const Config config = loaded(
+        "backends:\n"
+        "  - {url: 'http://a:1', max_in_flight: 4}\n"
+        "  - {url: 'http://b:1', max_in_flight: default}\n"
+        "limits: {max_in_flight_per_backend: 8}\n");
+    EXPECT_EQ(config.backends[0].max_in_flight, 4U);
+    EXPECT_EQ(config.backends[1].max_in_flight, std::nullopt);
+    EXPECT_EQ(config.limits.max_in_flight_per_backend, 8U);
+    EXPECT_EQ(loaded(kOneBackend).limits.max_in_flight_per_backend, std::nullopt);
+    EXPECT_THAT(problems_of(kOneBackend + "limits: {max_in_flight_per_backend: 0}\n"),
+                ElementsAre(AllOf(HasSubstr("out of range"), HasSubstr("none"))));
+}
+
+TEST(Load, TheQueueHasBoundsOfNumberBytesAndTime) {
+    const Config config = loaded(kOneBackend +
+                                 "queue: {max_requests: 0, max_bytes: 128MiB, max_wait: 0, "
+                                 "max_wait_high: 2s, max_wait_low: same}\n");
+    EXPECT_EQ(config.queue.max_requests, 0U);
+    EXPECT_EQ(config.queue.max_bytes, std::size_t{128} << 20);
+    EXPECT_EQ(config.queue.max_wait, milliseconds{0});
+    EXPECT_EQ(config.queue.max_wait_high, milliseconds{2000});
+    EXPECT_EQ(config.queue.max_wait_low, std::nullopt);
+    EXPECT_EQ(loaded(kOneBackend + "queue: {max_bytes: auto}\n").queue.max_bytes, 0U);
+}
+
+TEST(Load, ABodyThatCouldNeverWaitIsAMistake) {
+    EXPECT_THAT(
+        problems_of(kOneBackend + "queue: {max_bytes: 1MiB}\n"),
+        ElementsAre(AllOf(HasSubstr("f:2: queue.max_bytes"), HasSubstr("limits.body_bytes"))));
+}
+
 TEST(Load, PrioritiesAreWords) {
     EXPECT_EQ(parse_priority("high"), Priority::High);
     EXPECT_EQ(parse_priority("Normal"), Priority::Normal);
@@ -163,8 +196,8 @@ TEST(Load, TlsFilesGoTogetherAndNeedAnHttpsUrl) {
     EXPECT_THAT(problems_of(kOneBackend + "tls: {client_ca: /c.pem}\n"),
                 ElementsAre(HasSubstr("tls.client_ca needs tls.certificate")));
     EXPECT_THAT(problems_of(kOneBackend + "tls: {certificate: c.pem, key: /k.pem}\n"),
-                ElementsAre(HasSubstr("tls.certificate: 'c.pem' is no absolute path"),
-                            HasSubstr("go together")));
+                UnorderedElementsAre(HasSubstr("tls.certificate: 'c.pem' is no absolute path"),
+                                     HasSubstr("go together")));
     EXPECT_THAT(problems_of("backends:\n  - url: http://a:1\n    tls: {verify: false}\n"),
                 ElementsAre(HasSubstr("backends[0].tls: the URL 'http://a:1' is not https://")));
     EXPECT_THAT(
@@ -210,16 +243,24 @@ TEST(Load, AbsurdPrefixLimitsAreRefusedWithTheirRange) {
     }
 }
 
+// `{a: {b: value}}` for a.b; an entry of a list has another key beside.
+std::string nested(const std::string& name, const std::string& value) {
+    const auto dot = name.find('.');
+    std::string key = name.substr(0, dot);
+    const std::string inner =
+        dot == std::string::npos ? value : "{" + nested(name.substr(dot + 1), value) + "}";
+    if (!key.ends_with("[]")) {
+        return key + ": " + inner;
+    }
+    key.resize(key.size() - 2);
+    return key + ": [" + inner.substr(0, inner.size() - 1) + ", x: }]";
+}
+
 TEST(Load, EveryOptionRefusesAListAMapAndNothing) {
     for (const OptionFacts& facts : describe_options()) {
         for (const auto* value : {"{a: b}", "~", "[[a]]"}) {
             const auto dot = facts.name.rfind('.');
-            std::string yaml = facts.name.substr(dot + 1) + ": " + value + "\n";
-            if (facts.name.starts_with("backends[].")) {
-                yaml = "backends: [{" + yaml.substr(0, yaml.size() - 1) + ", x: }]\n";
-            } else if (dot != std::string::npos) {
-                yaml = facts.name.substr(0, dot) + ": {" + yaml.substr(0, yaml.size() - 1) + "}\n";
-            }
+            const std::string yaml = nested(facts.name, value) + "\n";
             EXPECT_FALSE(load_text(yaml + kOneBackend, "f").config.has_value()) << yaml;
             EXPECT_THAT(problems_of(yaml),
                         testing::Contains(HasSubstr(facts.name.substr(dot + 1) + ": ")))

@@ -43,7 +43,10 @@ TEST(ApiRequest, HonoursEverySpellingOfTheTokenLimit) {
     for (const char* key : {"max_tokens", "max_completion_tokens", "max_output_tokens"})
         EXPECT_EQ(completion(std::string(R"({"prompt":"x",")") + key + "\":9}")->max_tokens, 9);
     EXPECT_EQ(completion(R"({"prompt":"x","max_tokens":null})")->max_tokens, kDefault);
-    EXPECT_TRUE(completion(R"({"prompt":"x","max_tokens":0})").has_error());
+    for (const char* text : {"0", "16777217", "9223372036854775807", "18446744073709551615"})
+        EXPECT_TRUE(
+            completion(std::string(R"({"prompt":"x","max_tokens":)") + text + "}").has_error())
+            << text;
     EXPECT_TRUE(completion(R"({"prompt":"x","max_tokens":"9"})").has_error());
 }
 

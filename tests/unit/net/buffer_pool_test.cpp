@@ -5,8 +5,10 @@
 namespace prefix_router::net {
 namespace {
 
+constexpr std::size_t kPlenty = std::size_t{64} << 20;
+
 TEST(BufferPool, RoundsUpToPowersOfTwo) {
-    BufferPool pool;
+    BufferPool pool(kPlenty);
     EXPECT_EQ(pool.take(1).capacity(), 4096U);
     EXPECT_EQ(pool.take(4096).capacity(), 4096U);
     EXPECT_EQ(pool.take(4097).capacity(), 8192U);
@@ -14,7 +16,7 @@ TEST(BufferPool, RoundsUpToPowersOfTwo) {
 }
 
 TEST(BufferPool, GivesOutTheWarmestBufferOfAClass) {
-    BufferPool pool;
+    BufferPool pool(kPlenty);
     Buffer first = pool.take(5000);
     Buffer second = pool.take(5000);
     const char* const warm = second.data();
@@ -36,7 +38,7 @@ TEST(BufferPool, KeepsNoMoreThanItsBound) {
 }
 
 TEST(BufferPool, ABufferMovesWithoutBeingGivenBack) {
-    BufferPool pool;
+    BufferPool pool(kPlenty);
     Buffer first = pool.take(4096);
     char* const data = first.data();
     Buffer second = std::move(first);

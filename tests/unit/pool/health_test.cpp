@@ -36,7 +36,7 @@ TimePoint at(double seconds) {
     return TimePoint(from_seconds(seconds));
 }
 
-void apply(Health& health, Event event, TimePoint now) {
+void apply(Health& health, Health::Trial& trial, Event event, TimePoint now) {
     switch (event) {
         case Event::GoodProbe:
             return health.probe_succeeded(now);
@@ -47,9 +47,10 @@ void apply(Health& health, Event event, TimePoint now) {
         case Event::BadRequest:
             return health.request_failed(now);
         case Event::BeginTrial:
-            return health.begin_trial(now);
+            trial = health.begin_trial(now);
+            return;
         case Event::AbandonTrial:
-            return health.abandon_trial();
+            return health.abandon_trial(trial);
         case Event::Nothing:
             return;
     }
@@ -145,8 +146,9 @@ const std::vector<Scenario>& scenarios() {
 TEST(HealthTest, FollowsItsStateChart) {
     for (const Scenario& scenario : scenarios()) {
         Health health{config::Health{}};
+        Health::Trial trial = Health::kNoTrial;
         for (const Step& step : scenario.steps) {
-            apply(health, step.event, at(step.at_seconds));
+            apply(health, trial, step.event, at(step.at_seconds));
             EXPECT_EQ(to_string(health.state(at(step.at_seconds))), to_string(step.expected))
                 << scenario.claim << ", at " << step.at_seconds << " s";
             EXPECT_EQ(health.wants_trial(at(step.at_seconds)), step.wants_trial)
@@ -196,14 +198,45 @@ TEST(HealthTest, SeveralGoodProbesAreNeededWhenThePolicySaysSo) {
     EXPECT_EQ(health.last_outage(), std::chrono::seconds(8));
 }
 
+TEST(HealthTest, ATrialThatWasOvertakenAbandonsNoOther) {
+    Health health{config::Health{}};
+    for (int i = 0; i < 3; ++i) {
+        health.request_failed(at(0));
+    }
+    const Health::Trial first = health.begin_trial(at(5));
+    health.request_failed(at(6));
+    const Health::Trial second = health.begin_trial(at(16));
+    health.abandon_trial(first);
+    EXPECT_FALSE(health.wants_trial(at(16)));
+    health.abandon_trial(second);
+    EXPECT_TRUE(health.wants_trial(at(16)));
+}
+
 TEST(HealthTest, RecentSuccessIsLessBadThanOldAndOldLessThanNone) {
     Health recent{config::Health{}};
     Health old{config::Health{}};
     const Health never{config::Health{}};
     old.request_succeeded(at(10));
     recent.request_succeeded(at(1000));
-    EXPECT_LT(recent.badness(), old.badness());
-    EXPECT_LT(old.badness(), never.badness());
+    EXPECT_TRUE(recent.is_less_bad_than(old));
+    EXPECT_TRUE(old.is_less_bad_than(never));
+    EXPECT_FALSE(old.is_less_bad_than(recent));
+    EXPECT_FALSE(old.is_hardly_worse_than(recent));
+    EXPECT_FALSE(never.is_hardly_worse_than(recent));
+    EXPECT_TRUE(never.is_hardly_worse_than(never));
+}
+
+TEST(HealthTest, SuccessesOfAboutTheSameTimeAreEquallyGoodWheneverTheyWere) {
+    for (double began = 7; began < 9; began += 0.125) {
+        Health first{config::Health{}};
+        Health second{config::Health{}};
+        first.request_succeeded(at(began));
+        second.request_succeeded(at(began + 0.5));
+        EXPECT_TRUE(second.is_less_bad_than(first));
+        EXPECT_TRUE(first.is_hardly_worse_than(second)) << began;
+        second.request_succeeded(at(began + 8.5));
+        EXPECT_FALSE(first.is_hardly_worse_than(second)) << began;
+    }
 }
 
 }  // namespace

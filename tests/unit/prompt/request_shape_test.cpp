@@ -73,6 +73,19 @@ TEST(RequestFacts, SequencesCountPromptsAndAnswers) {
     EXPECT_EQ(sequences(Dialect::OpenAiCompletions, R"({"n":0,"best_of":0,"prompt":"x"})"), 1U);
 }
 
+TEST(RequestFacts, TellWhatReportsOfThePromptAreAbout) {
+    const auto key = [](Dialect dialect, const char* body) { return key_of(dialect, body); };
+    EXPECT_TRUE(key(Dialect::OpenAiResponses, R"({"input":"x","previous_response_id":"resp_1"})")
+                    .lacks_history);
+    EXPECT_FALSE(key(Dialect::OpenAiResponses, R"({"input":"x","previous_response_id":null})")
+                     .lacks_history);
+    EXPECT_TRUE(key(Dialect::LlamaCppCompletion, R"({"prompt":"x","cache_prompt":false})")
+                    .goes_around_cache);
+    EXPECT_FALSE(key(Dialect::LlamaCppCompletion, R"({"prompt":"x","cache_prompt":true})")
+                     .goes_around_cache);
+    EXPECT_FALSE(key(Dialect::LlamaCppCompletion, R"({"prompt":"x"})").goes_around_cache);
+}
+
 TEST(RequestFacts, AnAnswerExtendsTheKeyOfAChatWithOneAnswer) {
     const auto extends = [](Dialect dialect, const char* body) {
         return read(dialect, body).answer_extends_key;

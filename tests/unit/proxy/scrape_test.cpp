@@ -128,9 +128,23 @@ TEST(ReadCapacity, ReadsSgLangAndLlamaCpp) {
 TEST(ReadCapacity, MoreSlotsThanAnyServerHasAreNotBelieved) {
     const char* text = R"({"default_generation_settings":{"n_ctx":1},"total_slots":4000000000})";
     EXPECT_EQ(read_llamacpp_facts(text).slots, std::nullopt);
-    const char* huge =
-        R"({"default_generation_settings":{"n_ctx":9000000000000000000},"total_slots":900})";
-    EXPECT_EQ(read_llamacpp_facts(huge).capacity, std::nullopt);
+}
+
+TEST(ReadCapacity, OfAbsurdNumbersIsBounded) {
+    constexpr Tokens kMost = 1'000'000'000'000'000;
+    const std::string huge = std::to_string(std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(read_llamacpp_facts(R"({"default_generation_settings":{"n_ctx":)" + huge +
+                                  R"(},"total_slots":)" + huge + "}")
+                  .capacity,
+              kMost);
+    EXPECT_EQ(read_llamacpp_facts(R"([{"n_ctx":)" + huge + R"(},{"n_ctx":)" + huge + "}]").capacity,
+              kMost);
+    EXPECT_EQ(read_sglang_facts(R"({"max_total_num_tokens":)" + huge + "}").capacity, kMost);
+    std::string page;
+    for (int i = 0; i < 10'000; ++i) {
+        page += "sglang:max_total_num_tokens 9.9e14\n";
+    }
+    EXPECT_EQ(read_exposition(page).load.capacity, kMost);
 }
 
 TEST(ReadCapacity, IsUnknownForAnythingElse) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,11 @@ namespace {
 
 /// Drives a Router with random interleavings of everything that can happen to it, and checks after
 /// every step what must always hold.
-class RouterPropertyTest : public RouterTest, public testing::WithParamInterface<config::Strategy> {
+enum class Limits : std::uint8_t { None, Tight };
+
+class RouterPropertyTest
+    : public RouterTest,
+      public testing::WithParamInterface<std::tuple<config::Strategy, Limits>> {
   protected:
     struct Live {
         std::unique_ptr<Ticket> ticket;
@@ -23,9 +28,15 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
     void run(std::uint64_t seed, int steps) {
         random_ = Random(seed);
         Router::Options options;
-        options.routing.strategy = GetParam();
+        options.routing.strategy = std::get<0>(GetParam());
         options.kept_decisions = 4;
-        options.queue.max_requests = 40;
+        options.queue.max_requests = kMostHeld;
+        options.queue.max_bytes = kMostBytes;
+        if (is_limited()) {
+            options.max_in_flight = kMostInFlight;
+            options.queue.max_wait = std::chrono::seconds(20);
+            options.queue.max_wait_high = std::chrono::seconds(5);
+        }
         start(5, options);
         for (int i = 0; i < steps; ++i) {
             step();
@@ -42,7 +53,10 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
             EXPECT_EQ(router_->belief(slot, now()).backlog, 0);
         }
         EXPECT_EQ(router_->held(), 0U);
+        EXPECT_EQ(router_->queue().bytes, 0U);
     }
+
+    bool is_limited() const { return std::get<1>(GetParam()) == Limits::Tight; }
 
     void step() {
         const std::uint64_t dice = random_.below(100);
@@ -73,6 +87,14 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
         ask.key = random_.below(10) == 0 ? prompt::PromptKey{} : std::move(prompt);
         ask.sequences = static_cast<std::uint32_t>(1 + random_.below(3));
         ask.streams = random_.below(3) != 0;
+        if (is_limited()) {
+            ask.priority = static_cast<config::Priority>(random_.below(config::kPriorities));
+            ask.tenant = random_.below(4);
+            ask.bytes = random_.below(kMostBytes / 10);
+            if (random_.below(4) == 0) {
+                ask.deadline = now() + from_seconds(random_.unit() * 10);
+            }
+        }
         live_.push_back({std::make_unique<Ticket>(std::move(ask)), false, false});
         Live& live = live_.back();
         router_->admit(*live.ticket, now());
@@ -174,20 +196,36 @@ class RouterPropertyTest : public RouterTest, public testing::WithParamInterface
 
     void check() {
         std::vector<std::uint32_t> expected(kMaxBackends);
-        std::size_t held = 0;
+        std::vector<std::uint32_t> requests(kMaxBackends);
+        QueueState held;
         for (const Live& live : live_) {
             const Decision& decision = live.ticket->decision();
             if (decision.action == Action::Send) {
                 expected[decision.backend.index()] += live.ticket->ask().sequences;
+                ++requests[decision.backend.index()];
+            } else if (decision.action == Action::Wait) {
+                ++held.held[static_cast<std::size_t>(live.ticket->ask().priority)];
+                held.bytes += live.ticket->ask().bytes;
+            } else {
+                EXPECT_NE(decision.refusal, Refusal::None);
             }
-            held += decision.action == Action::Wait ? 1U : 0U;
         }
         for (const BackendSlot slot : pool_.slots()) {
             ASSERT_EQ(in_flight(slot), expected[slot.index()]);
+            const std::uint32_t in_flight = router_->belief(slot, now()).requests;
+            ASSERT_EQ(in_flight, requests[slot.index()]);
+            ASSERT_TRUE(!is_limited() || in_flight <= kMostInFlight);
         }
-        ASSERT_EQ(router_->held(), held);
-        ASSERT_LE(router_->held(), 40U);
+        const QueueState queue = router_->queue();
+        ASSERT_EQ(queue.held, held.held);
+        ASSERT_EQ(queue.bytes, held.bytes);
+        ASSERT_LE(router_->held(), kMostHeld);
+        ASSERT_LE(queue.bytes, kMostBytes);
     }
+
+    static constexpr std::uint32_t kMostInFlight = 3;
+    static constexpr std::uint32_t kMostHeld = 40;
+    static constexpr std::size_t kMostBytes = 1000;
 
     Random random_{0};
     std::vector<Live> live_;
@@ -202,10 +240,12 @@ TEST_P(RouterPropertyTest, CountsAreExactAndNoBackendIsNamedThatMayNotBe) {
     run(seed, 3000);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllStrategies, RouterPropertyTest,
-                         testing::Values(config::Strategy::Adaptive, config::Strategy::PrefixAware,
-                                         config::Strategy::LeastOutstandingRequests,
-                                         config::Strategy::RoundRobin, config::Strategy::Random));
+INSTANTIATE_TEST_SUITE_P(
+    AllStrategies, RouterPropertyTest,
+    testing::Combine(testing::Values(config::Strategy::Adaptive, config::Strategy::PrefixAware,
+                                     config::Strategy::LeastOutstandingRequests,
+                                     config::Strategy::RoundRobin, config::Strategy::Random),
+                     testing::Values(Limits::None, Limits::Tight)));
 
 }  // namespace
 }  // namespace prefix_router::routing

@@ -68,6 +68,103 @@ TEST_F(SettleTest, ABatchTeachesNothingThatItsFirstPromptAloneSays) {
     expect_nothing_learned();
 }
 
+TEST_F(SettleTest, ARequestWhoseHistoryTheEngineHoldsTeachesNothing) {
+    start(1, sent_at_once());
+    serve_ten([](Ask& ask) { ask.key.lacks_history = true; });
+    expect_nothing_learned();
+}
+
+TEST_F(SettleTest, ARequestThatGoesAroundTheCacheTellsNothingOfIt) {
+    start(1, sent_at_once());
+    serve_ten([](Ask& ask) { ask.key.goes_around_cache = true; });
+    const BackendBelief belief = router_->belief(kFirst, now());
+    EXPECT_EQ(belief.capacity, 1'000'000);
+    EXPECT_GT(belief.resident, 0);
+    EXPECT_NE(router_->bytes_per_token(kUnknownModel), 4.0) << "its prompt is counted as any other";
+}
+
+TEST_F(SettleTest, AFailureKeepsWhatAnotherRequestHasComputedMeanwhile) {
+    start(1, sent_at_once());
+    Ticket& fails = admit(key(1, 10));
+    Ticket& succeeds = admit(key(1, 10));
+    first_byte(succeeds);
+    end(succeeds);
+    end(fails, Outcome::Kind::Refused);
+    EXPECT_EQ(map_.resident(kFirst), 10 * 512);
+}
+
+TEST_F(SettleTest, WhenAllWhoShareAPrefixFailNothingOfItStays) {
+    for (const bool in_order : {true, false}) {
+        start(1, sent_at_once());
+        Ticket& first = admit(key(1, 10));
+        Ticket& second = admit(key(1, 10));
+        end(in_order ? first : second, Outcome::Kind::Refused);
+        end(in_order ? second : first, Outcome::Kind::Refused);
+        EXPECT_EQ(map_.resident(kFirst), 0) << in_order;
+        pool_.remove(kFirst);
+        map_.remove_backend(kFirst);
+        tickets_.clear();
+    }
+}
+
+TEST_F(SettleTest, WhatWasForgottenAndIsRefusedStaysForgotten) {
+    Router::Options options = sent_at_once();
+    options.initial_capacity = 10 * 512;
+    options.learn_capacity = false;
+    start(1, options);
+    serve(key(1, 10), 0.2);
+    serve(key(2, 10), 0.2);  // the first is a ghost now
+    end(admit(key(1, 10)), Outcome::Kind::Refused);
+    Ticket& again = admit(key(1, 10));
+    EXPECT_EQ(again.decision().expected_cached, 0);
+}
+
+TEST_F(SettleTest, OneRequestOfManySequencesDoesNotFillItsHome) {
+    Router::Options options = RouterTest::options(config::Strategy::PrefixAware);
+    options.routing.concurrency_threshold = 3;
+    start(4, options);
+    for (int i = 0; i < 3; ++i) {
+        Ask ask;
+        ask.key = key(1, 4);
+        ask.sequences = 16;
+        EXPECT_EQ(admit_ask(std::move(ask)).decision().reason, Reason::Home);
+    }
+    EXPECT_EQ(admit(key(1, 4)).decision().reason, Reason::HomeFull);
+}
+
+TEST_F(SettleTest, ATrialThatEndsLateLeavesTheNextOneAlone) {
+    start(2, sent_at_once());
+    eject(kSecond);
+    advance(6);
+    Ticket& late = admit({});
+    ASSERT_EQ(late.decision().reason, Reason::Trial);
+    pool_.find(kSecond)->health.request_failed(now());
+    advance(11);
+    Ticket& next = admit({});
+    ASSERT_EQ(next.decision().reason, Reason::Trial);
+    end(late, Outcome::Kind::ClientLeft);
+    EXPECT_NE(admit({}).decision().reason, Reason::Trial);
+    end(next, Outcome::Kind::ClientLeft);
+    EXPECT_EQ(admit({}).decision().reason, Reason::Trial);
+}
+
+TEST_F(SettleTest, InPanicAllThatSucceededAboutTheSameTimeAgoShareTheLoad) {
+    start(0, sent_at_once());
+    for (const double began : {999.9, 1000.1, 980.0}) {
+        seconds_ = began;
+        add_backend("b" + std::to_string(began));
+    }
+    seconds_ = 1001;
+    for (const BackendSlot slot : pool_.slots()) {
+        eject(slot);
+    }
+    for (std::uint64_t i = 1; i <= 4; ++i) {
+        EXPECT_EQ(admit(key(i, 20)).decision().reason, Reason::Panic);
+    }
+    EXPECT_EQ(in_flight(kFirst), 2U);
+    EXPECT_EQ(in_flight(kSecond), 2U);
+}
+
 TEST_F(SettleTest, AFlushedCacheIsNoSmallerOne) {
     start(1, sent_at_once());
     for (std::uint64_t i = 1; i <= 6; ++i) {

@@ -65,6 +65,39 @@ TEST(Engine, RefusesWhatNoLongerFitsWhenItsMemoryShrinks) {
     EXPECT_EQ(engine.submit({ids, 2'000, 10, {}}, 0).status, Engine::Submitted::TooLarge);
 }
 
+TEST(Engine, DropsAWaitingRequestThatNoLongerFitsAndServesThoseBehindIt) {
+    EngineOptions options = plain();
+    options.kv_tokens = 1'000;
+    Engine engine(options);
+    submit(engine, chain(1, 5), 0);
+    const auto large = submit(engine, chain(11, 7), 0);
+    const auto small = submit(engine, chain(21, 2), 0);
+    engine.set_kv_tokens(500);
+    std::vector<Engine::Event> ended;
+    const auto keep = [&](std::span<const Engine::Event> events) {
+        for (const Engine::Event& event : events)
+            if (event.kind == Kind::Dropped || event.kind == Kind::Finished) ended.push_back(event);
+    };
+    keep(engine.advance(0));
+    while (const auto next = engine.next_event_time()) keep(engine.advance(*next));
+    ASSERT_EQ(ended.size(), 3U);
+    EXPECT_EQ(ended[0].kind, Kind::Dropped);
+    EXPECT_EQ(ended[0].id, large);
+    EXPECT_EQ(ended[2].id, small);
+    EXPECT_EQ(engine.waiting(), 0U);
+    EXPECT_FALSE(engine.cancel(large, 100));
+}
+
+TEST(Engine, APromptWithoutIdsTakesItsRoom) {
+    Engine engine(plain());
+    const auto half = [] { return Engine::Request{{}, 4'950, 10, {}}; };
+    engine.submit(half(), 0);
+    EXPECT_DOUBLE_EQ(engine.kv_usage(), 0.51);
+    EXPECT_EQ(engine.submit({{}, 10'000, 10, {}}, 0).status, Engine::Submitted::TooLarge);
+    engine.submit(half(), 0);
+    EXPECT_EQ(engine.running(), 1U) << "there is no room for both";
+}
+
 TEST(Engine, ComputesPromptThenAnswer) {
     Engine engine(plain());
     submit(engine, chain(1, 5), 1.0);

@@ -1,5 +1,7 @@
 #include "sim/line_reader.hpp"
 
+#include <unistd.h>
+
 #include <string>
 #include <vector>
 
@@ -102,6 +104,20 @@ TEST(LineReader, SaysWhichFileItCannotOpen) {
     ASSERT_FALSE(lines);
     EXPECT_EQ(lines.error().kind(), ErrorKind::Io);
     EXPECT_NE(lines.error().message().find("/nowhere/trace.jsonl"), std::string::npos);
+}
+
+TEST(LineReader, ReadsAPipeFromItsFirstByte) {
+    for (const std::string& content : {std::string("one\ntwo\n"), gzip("one\ntwo\n")}) {
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        ASSERT_EQ(write(ends[1], content.data(), content.size()),
+                  static_cast<ssize_t>(content.size()));
+        close(ends[1]);
+        const auto lines = read_all("/dev/fd/" + std::to_string(ends[0]));
+        ASSERT_TRUE(lines) << lines.error().message();
+        EXPECT_EQ(*lines, (Lines{"one", "two"}));
+        close(ends[0]);
+    }
 }
 
 }  // namespace

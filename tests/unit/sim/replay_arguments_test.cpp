@@ -107,6 +107,19 @@ TEST(ReplayArguments, ReadEveryOption) {
     EXPECT_EQ(arguments->html_path, "out.html");
 }
 
+TEST(ReplayArguments, ReadTheOptionsOfTimeAndOfTheStrategies) {
+    const auto arguments =
+        parse({"--speed", "2.5", "--until", "600s", "--hold-small", "500ms", "--hold-age", "0.25",
+               "--prefix-length", "4096", "--concurrency-threshold", "7"});
+    const ReplayOptions& options = arguments->options;
+    EXPECT_EQ(options.speed, 2.5);
+    EXPECT_EQ(arguments->trace.until, 600);
+    EXPECT_EQ(options.routing.hold_small, std::chrono::milliseconds(500));
+    EXPECT_EQ(options.routing.hold_age, 0.25);
+    EXPECT_EQ(options.routing.prefix_length, 4096U);
+    EXPECT_EQ(options.routing.concurrency_threshold, 7U);
+}
+
 TEST(ReplayArguments, KnowOffLearnedAndAll) {
     const auto arguments = parse({"--hold", "off", "--capacity", "learned", "--strategy", "all"});
     EXPECT_FALSE(arguments->options.routing.hold);
@@ -119,6 +132,8 @@ TEST(ReplayArguments, RefuseWhatMakesNoSense) {
     EXPECT_FALSE(parse({"--strategy", "adaptif"}));
     EXPECT_FALSE(parse({"--speeds", "1,2"}));
     EXPECT_FALSE(parse({"--hold", "soon"}));
+    EXPECT_FALSE(parse({"--hold", "0s"}));
+    EXPECT_FALSE(parse({"--hold", "0.4ms"}));
     EXPECT_FALSE(parse({"--overhead", "-3ms"}));
     EXPECT_FALSE(parse({"--capacity", "0"}));
     EXPECT_FALSE(parse({"--load", "0.5", "--speed", "2"}));

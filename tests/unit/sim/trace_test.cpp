@@ -44,6 +44,13 @@ TEST(Trace, ReadsRequestsInOrderOfTime) {
     EXPECT_FALSE(trace->has_sessions);
 }
 
+TEST(Trace, ABlockThatClaimsToBeHugeIsNoLongerThanItsPrompt) {
+    const auto trace = load("{\"version\":1,\"block_size\":1}\n" +
+                            row(0, 10, "[7,8]", ",\"block_tokens\":[1000000000,1]"));
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_EQ(trace->requests[0].block_count, 10U);
+}
+
 TEST(Trace, KeepsOnlyWhatCameBeforeAGivenTime) {
     const std::string text = row(1000, 600, "[7]", ",\"session\":\"a\"") +
                              row(2500, 600, "[7]", ",\"session\":\"a\"") +

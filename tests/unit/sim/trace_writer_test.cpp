@@ -34,7 +34,8 @@ std::unique_ptr<TraceWriter> open(const std::string& path, std::size_t max_bytes
     options.max_bytes = max_bytes;
     options.kept_files = 2;
     options.salt.fill(7);
-    return std::move(TraceWriter::open(options).value());
+    auto opened = TraceWriter::open(options);
+    return std::move(*opened);
 }
 
 std::string content(const std::string& path) {
