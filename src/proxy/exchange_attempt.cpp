@@ -141,6 +141,10 @@ bool Exchange::receive_answer_bytes() {
         fail(ErrorKind::ResetBeforeResponse);
         return false;
     }
+    if (connection_->was_pooled && !gave_bytes_ && !is_request_sent_) {
+        fail(ErrorKind::ResetBeforeResponse);  // nobody can answer what has not arrived
+        return false;
+    }
     gave_bytes_ = true;
     read_filled_room_ = got.bytes == scratch.size();
     if (answer_received_.empty()) {
