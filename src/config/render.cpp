@@ -80,6 +80,16 @@ class Writer {
     Comments comments_;
 };
 
+/// An entry to copy where there is none: every option is in the file.
+void write_commented_out_key(std::ostream& out) {
+    std::stringstream lines;
+    Writer(lines, Comments::With).api_key(ApiKey{});
+    for (std::string line; std::getline(lines, line);) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        out << "#" << (line.empty() ? "" : line.substr(1)) << "\n";
+    }
+}
+
 template <class Section>
 void describe(const std::string& prefix, const OptionTable<Section>& table,
               std::vector<OptionFacts>& facts) {
@@ -118,6 +128,9 @@ std::string to_yaml(const Config& config, Comments comments) {
     out << (config.api_keys.empty() ? "api_keys: []\n" : "api_keys:\n");
     for (const ApiKey& key : config.api_keys) {
         writer.api_key(key);
+    }
+    if (config.api_keys.empty() && comments == Comments::With) {
+        write_commented_out_key(out);
     }
     writer.gap();
     writer.comment("", std::string(kBackendsHelp));

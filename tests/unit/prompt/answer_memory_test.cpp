@@ -1,13 +1,15 @@
 #include <malloc.h>
 
+#include <cstddef>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "unit/prompt/prompt_samples.hpp"
 
+// GCC 12 has no <sanitizer/allocator_interface.h>.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/allocator_interface.h>
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
 namespace prefix_router::prompt::test {
