@@ -40,6 +40,16 @@ prefix::Match SlotCache::Content::common(const prefix::Chain& chain) const {
 
 SlotCache::SlotCache(std::size_t slots) : slots_(std::max<std::size_t>(1, slots)) {}
 
+/// The busy slot whose whole prompt the chain goes on from, or the number of slots.
+std::size_t SlotCache::continued(const prefix::Chain& chain) const {
+    const auto slot = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& each) {
+        const std::size_t blocks = each.content.hashes.size();
+        return each.user != nullptr && blocks > 0 && blocks < chain.hashes.size() &&
+               each.content.hashes.back() == chain.hashes[blocks - 1];
+    });
+    return static_cast<std::size_t>(slot - slots_.begin());
+}
+
 std::size_t SlotCache::pick(const prefix::Chain& chain) const {
     const auto least = static_cast<Tokens>(kLeastSimilarity * static_cast<double>(total(chain)));
     Tokens longest = least;
@@ -80,13 +90,14 @@ prefix::Match SlotCache::match_after(std::size_t ends, const prefix::Chain& chai
 
 SlotCache::Outlook SlotCache::outlook(const prefix::Chain& chain, Seconds now) const {
     Outlook outlook;
-    if (!has_free()) {
+    const std::size_t own = continued(chain);
+    if (own == slots_.size() && !has_free()) {
         outlook.ahead = waiting_.size() + 1;
         outlook.match = match_after(outlook.ahead, chain);
         outlook.kept_slots = static_cast<double>(slots_.size());
         return outlook;
     }
-    const Slot& target = slots_[pick(chain)];
+    const Slot& target = slots_[own < slots_.size() ? own : pick(chain)];
     outlook.match = target.content.common(chain);
     for (const Slot& slot : slots_) {
         const double lately = std::max(0.0, 1 - (now - slot.used) / kWorthKeeping);
@@ -109,7 +120,10 @@ void SlotCache::take(Slot& slot, User user, Content content, Seconds now) {
 void SlotCache::sent(User user, const prefix::Chain& chain, Seconds now) {
     Content content;
     content.assign(chain);
-    if (has_free()) {
+    if (const std::size_t own = continued(chain); own < slots_.size()) {
+        --busy_;  // of the one before, whose end will find no slot
+        take(slots_[own], user, std::move(content), now);
+    } else if (has_free()) {
         take(slots_[pick(chain)], user, std::move(content), now);
     } else {
         waiting_.push_back({user, std::move(content)});

@@ -13,7 +13,9 @@ namespace prefix_router::routing {
 /// The cache of an engine with slots (llama.cpp), where the prefix map's one LRU of blocks would be
 /// wrong: every slot keeps the last prompt that it computed, with its answer, and nothing else; a
 /// slot that is busy lends its prompt to nobody; requests beyond the slots wait, first come, first
-/// served, for the first that is free. Follows the engine's choice of a slot: among the free ones
+/// served, for the first that is free. A request that goes on from the whole prompt of another in a
+/// slot shows that that one is answered, and finds its slot free: a client may be quicker than the
+/// end of its last request is told here. Follows the engine's choice of a slot: among the free ones
 /// the longest common prefix of more than a tenth of the prompt, else the least recently used.
 /// Example, two slots, both free, holding "A B C" and "D": the request "A B X" takes the first,
 /// which finds two blocks and then holds "A B X"; a second "A B Y" beside it takes the other one
@@ -67,6 +69,7 @@ class SlotCache {
         Content content;
     };
 
+    std::size_t continued(const prefix::Chain& chain) const;
     std::size_t pick(const prefix::Chain& chain) const;
     prefix::Match match_after(std::size_t ends, const prefix::Chain& chain) const;
     void take(Slot& slot, User user, Content content, Seconds now);

@@ -154,7 +154,7 @@ class SdkTest(unittest.TestCase):
                 messages.append({"role": "assistant", "content": answer})
                 if turn:
                     self.assertGreater(usage.prompt_tokens_details.cached_tokens, 0.9 * previous,
-                                       "turn %d was computed anew" % turn)
+                                       "turn %d was computed anew: %s" % (turn, raw.headers["x-prefix-router-decision"]))
                 previous = usage.prompt_tokens
             self.assertEqual(len(backends), 1, "the conversation moved: %s" % backends)
 

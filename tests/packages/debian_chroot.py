@@ -38,6 +38,7 @@ class Chroot:
         self.folder = tempfile.mkdtemp(prefix="prefix-router-chroot-")
         self.root = pathlib.Path(self.folder)
         run("tar", "-xf", base, "-C", self.root)
+        self.root.chmod(0o755)  # a temporary folder is its owner's alone
         shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
 
     def run(self, *command):

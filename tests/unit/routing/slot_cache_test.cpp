@@ -63,6 +63,19 @@ TEST_F(SlotCacheTest, ABusySlotLendsNothing) {
     EXPECT_EQ(expected("ABCE"), 300);
 }
 
+TEST_F(SlotCacheTest, ABusySlotIsFreeForTheRequestThatGoesOnFromItsPrompt) {
+    sent(0, "ABC");
+    EXPECT_EQ(expected("ABC"), 0) << "the same prompt may be another's";
+    EXPECT_EQ(expected("ABCD"), 300);
+    sent(1, "ABCD");
+    ended(0, "ABCX");
+    EXPECT_EQ(expected("ABCDE"), 400);
+    sent(2, "Z");
+    EXPECT_EQ(ahead("Y"), 1U);
+    ended(1, "ABCD");
+    EXPECT_EQ(ahead("Y"), 0U);
+}
+
 TEST_F(SlotCacheTest, WithoutASimilarPromptTheLeastRecentlyUsedSlotIsTaken) {
     serve(0, "A");
     serve(1, "B");

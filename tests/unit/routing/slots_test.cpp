@@ -34,11 +34,11 @@ TEST_F(SlotsTest, ABusySlotLendsItsPromptToNobody) {
     serve(key(1, 10), 0.2);
     Ticket& first = admit(key(1, 11));
     EXPECT_EQ(expected(first), 10 * 512);
-    Ticket& beside = admit(key(1, 12));
+    Ticket& beside = admit(key(1, 11));
     EXPECT_EQ(expected(beside), 0);
     end(first);
     end(beside);
-    EXPECT_EQ(expected(admit(key(1, 13))), 12 * 512);
+    EXPECT_EQ(expected(admit(key(1, 13))), 11 * 512);
 }
 
 TEST_F(SlotsTest, TheOtherBackendIsTakenWhileTheSlotWithThePromptIsBusy) {
