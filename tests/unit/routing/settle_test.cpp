@@ -251,22 +251,6 @@ TEST_F(SettleTest, AReportIsHeldAgainstTheDistancesOfItsOwnBackend) {
     EXPECT_EQ(router_->belief(kSecond, now()).capacity, before);
 }
 
-TEST_F(SettleTest, AMuchSmallerRequestAheadLeavesASampleClean) {
-    start(1, sent_at_once());
-    for (std::uint64_t i = 1; i <= 8; ++i) {
-        Ticket& small = admit(key(100 + i, 1));
-        Ticket& large = admit(key(i, 100));
-        advance(i == 1 ? 1.6 : 3.2);
-        first_byte(small);
-        first_byte(large);
-        end(small);
-        end(large);
-        advance(1);
-    }
-    EXPECT_NEAR(router_->belief(kFirst, now()).prefill_tokens_per_s, 16'000, 800)
-        << "a bound would be the fastest";
-}
-
 TEST_F(SettleTest, ABackendThatIsGoneIsNamedByNoDecision) {
     Router::Options options = sent_at_once();
     options.kept_decisions = 4;
