@@ -26,11 +26,16 @@ def fetch(folder):
         raise unittest.SkipTest("promtool is not installed, and this is no Debian or Ubuntu to take it from: "
                                 "install Prometheus")
     folder.mkdir(parents=True, exist_ok=True)
-    fetched = subprocess.run(["apt-get", "download", "-q", "prometheus"], cwd=folder, capture_output=True, text=True,
-                             check=False)
-    packages = sorted(folder.glob("prometheus_*.deb"))
+    for name in ("prometheus", "promtool"):  # Debian 12 has both in the package of the first
+        if not (folder / "usr/bin" / name).exists():
+            unpack(name, folder)
+
+
+def unpack(name, folder):
+    fetched = subprocess.run(["apt-get", "download", "-q", name], cwd=folder, capture_output=True, text=True, check=False)
+    packages = sorted(folder.glob(name + "_*.deb"))
     if fetched.returncode != 0 or not packages:
-        raise RuntimeError("cannot download the package prometheus: run apt-get update, or install promtool and "
+        raise RuntimeError(f"cannot download the package {name}: run apt-get update, or install promtool and "
                            f"prometheus yourself\n{fetched.stderr}")
     for package in packages:
         subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
