@@ -8,6 +8,7 @@
 #include "prefix_router/config/options.hpp"
 
 #include "admin/openapi.hpp"
+#include "admin/state_json.hpp"
 
 namespace prefix_router::admin {
 namespace {
@@ -26,126 +27,12 @@ Answer bad_query(const std::string& message) {
                        400);
 }
 
-json or_null(const auto& optional) {
-    return optional ? json(*optional) : json(nullptr);
-}
-
-json backend_json(const proxy::BackendState& state) {
-    const auto& belief = state.belief;
-    return {
-        {"id", state.id},
-        {"url", state.url},
-        {"models", state.models},
-        {"health", pool::to_string(state.health)},
-        {"draining", state.is_draining},
-        {"last_error", state.last_error.empty() ? json(nullptr) : json(state.last_error)},
-        {"in_flight", belief.in_flight},
-        {"requests", belief.requests},
-        {"max_in_flight", or_null(belief.max_in_flight)},
-        {"backlog_s", belief.backlog},
-        {"capacity_tokens", belief.capacity},
-        {"capacity_is_learned", belief.capacity_is_learned},
-        {"resident_tokens", belief.resident},
-        {"overhead_s", belief.overhead},
-        {"prefill_tokens_per_s", belief.prefill_tokens_per_s},
-        {"speed_factor", belief.speed_factor},
-        {"lanes", belief.lanes},
-        {"prefill_utilization", belief.work},
-        {"foreign_requests", belief.foreign},
-        {"reported",
-         {{"capacity_tokens", or_null(state.scraped.capacity)},
-          {"running", or_null(state.scraped.running)},
-          {"waiting", or_null(state.scraped.waiting)},
-          {"kv_usage", or_null(state.scraped.kv_usage)},
-          {"step_tokens", or_null(state.scraped.step)}}},
-    };
-}
-
-json queue_json(const Sources& sources) {
-    const routing::QueueState queue = sources.desk.queue();
-    json held;
-    for (std::size_t i = 0; i < config::kPriorities; ++i) {
-        held[std::string(config::to_string(static_cast<config::Priority>(i)))] = queue.held[i];
-    }
-    return {
-        {"held", std::move(held)},
-        {"held_bytes", queue.bytes},
-        {"max_requests", sources.config.queue.max_requests},
-    };
-}
-
 Answer show_backends(const Sources& sources) {
     json list = json::array();
     for (const auto& state : sources.desk.states()) {
         list.push_back(backend_json(state));
     }
-    return json_answer({{"backends", std::move(list)}, {"queue", queue_json(sources)}});
-}
-
-std::string_view to_string(routing::Action action) {
-    switch (action) {
-        case routing::Action::Send:
-            return "send";
-        case routing::Action::Wait:
-            return "wait";
-        case routing::Action::Refuse:
-            return "refuse";
-    }
-    return "unknown";
-}
-
-/// Slots as ids; a backend that has been removed since is "gone".
-class BackendNames {
-  public:
-    explicit BackendNames(const proxy::RoutingDesk& desk) {
-        for (const auto& state : desk.states()) {
-            const auto index = state.belief.backend.index();
-            if (names_.size() <= index) {
-                names_.resize(index + 1, "gone");
-            }
-            names_[index] = state.id;
-        }
-    }
-    std::string name(BackendSlot slot) const {
-        return slot.index() < names_.size() ? names_[slot.index()] : "gone";
-    }
-
-  private:
-    std::vector<std::string> names_;
-};
-
-json candidate_json(const routing::CostTerms& terms, const BackendNames& names) {
-    return {
-        {"backend", names.name(terms.backend)}, {"match_tokens", terms.match},
-        {"backlog_s", terms.backlog},           {"own_prefill_s", terms.own},
-        {"eviction_s", terms.eviction},         {"externality_s", terms.externality},
-        {"memory_wait_s", terms.memory_wait},   {"in_flight_s", terms.in_flight},
-        {"slot_wait_s", terms.slot_wait},       {"total_s", terms.total},
-    };
-}
-
-json decision_json(const routing::ExplainedDecision& explained, const BackendNames& names,
-                   TimePoint now) {
-    const auto& decision = explained.decision;
-    const bool is_sent = decision.action == routing::Action::Send;
-    json candidates = json::array();
-    for (const auto& terms : explained.candidates) {
-        candidates.push_back(candidate_json(terms, names));
-    }
-    return {
-        {"request", explained.request},
-        {"age_s", to_seconds(now - explained.at)},
-        {"action", to_string(decision.action)},
-        {"backend", is_sent ? json(names.name(decision.backend)) : json(nullptr)},
-        {"reason", is_sent ? json(routing::to_string(decision.reason)) : json(nullptr)},
-        {"priority", config::to_string(explained.priority)},
-        {"key_blocks", explained.key_blocks},
-        {"prompt_tokens", decision.prompt_tokens},
-        {"expected_cached_tokens", decision.expected_cached},
-        {"expected_wait_s", decision.expected_wait},
-        {"held_s", to_seconds(explained.held)},
-        {"candidates", std::move(candidates)},
-    };
+    return json_answer({{"backends", std::move(list)}, {"queue", queue_json(sources.desk, sources.config)}});
 }
 
 Answer show_decisions(const Sources& sources, const Request& request) {
@@ -159,7 +46,7 @@ Answer show_decisions(const Sources& sources, const Request& request) {
                              std::to_string(kMostDecisions));
         }
     }
-    const BackendNames names(sources.desk);
+    const BackendNames names(sources.desk.states());
     const auto now = sources.clock.now();
     json list = json::array();
     for (const auto& explained : sources.desk.decisions(limit)) {
