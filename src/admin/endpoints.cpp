@@ -32,7 +32,8 @@ Answer show_backends(const Sources& sources) {
     for (const auto& state : sources.desk.states()) {
         list.push_back(backend_json(state));
     }
-    return json_answer({{"backends", std::move(list)}, {"queue", queue_json(sources.desk, sources.config)}});
+    return json_answer(
+        {{"backends", std::move(list)}, {"queue", queue_json(sources.desk, sources.config)}});
 }
 
 Answer show_decisions(const Sources& sources, const Request& request) {
