@@ -9,6 +9,7 @@ find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
 find_package(OpenSSL REQUIRED)
+find_package(CURL 7.88 REQUIRED)
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_library(XXHASH_LIBRARY xxhash REQUIRED)

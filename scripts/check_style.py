@@ -104,6 +104,7 @@ ONLY_IN = {  # third-party headers and the modules that may see them
     "CLI/": {"app", "sim"},  # sim: the arguments of the replay
     "boost/asio": {"net", "admin"},
     "boost/beast": {"http", "admin"},
+    "curl/": {"web"},
 }
 
 

@@ -6,8 +6,8 @@ set -euo pipefail
 
 packages=(
     ca-certificates ccache cmake curl dpkg-dev file g++ git ninja-build python3
-    libbenchmark-dev libcli11-dev libgmock-dev libgtest-dev liblzma-dev libspdlog-dev libssl-dev
-    libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev
+    libbenchmark-dev libc-ares-dev libcli11-dev libcurl4-openssl-dev libgmock-dev libgtest-dev liblzma-dev
+    libspdlog-dev libssl-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev
 )
 case "${1:-all}" in
     build) ;;
