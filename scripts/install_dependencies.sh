@@ -11,7 +11,7 @@ packages=(
 )
 case "${1:-all}" in
     build) ;;
-    all) packages+=(buildah clang-format-19 debootstrap python3-venv systemd valgrind) ;;
+    all) packages+=(buildah clang-format-19 debootstrap netavark python3-venv systemd valgrind) ;;
     *) fail "install_dependencies.sh takes 'build' or nothing, not '$1'" ;;
 esac
 

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -35,12 +36,20 @@ def need_buildah():
         raise AssertionError("buildah is missing: run scripts/install_dependencies.sh")
 
 
+def own_limits():
+    """What this process may have. buildah's defaults are more, and fail where nobody may raise them."""
+    for name, number in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC)):
+        yield "%s=%d:%d" % (name, *resource.getrlimit(number))
+
+
 class Store:
     """buildah with images and containers in a folder of its own."""
 
     def __init__(self, folder):
         self.options = ["--root", folder / "images", "--runroot", folder / "run", "--storage-driver", "vfs"]
-        self.environment = {**os.environ, "BUILDAH_ISOLATION": "chroot"}
+        settings = folder / "containers.conf"
+        settings.write_text("[containers]\ndefault_ulimits = %s\n" % json.dumps(list(own_limits())))
+        self.environment = {**os.environ, "BUILDAH_ISOLATION": "chroot", "CONTAINERS_CONF": settings}
 
     def __call__(self, *command):
         return run("buildah", *self.options, *command, env=self.environment).strip()
