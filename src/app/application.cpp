@@ -11,11 +11,20 @@
 #include "prefix_router/metrics/metrics.hpp"
 #include "prefix_router/proxy/access_log.hpp"
 #include "prefix_router/proxy/metrics.hpp"
+#include "prefix_router/proxy/roster.hpp"
 #include "prefix_router/proxy/routing_desk.hpp"
 #include "prefix_router/proxy/server.hpp"
 #include "prefix_router/sim/trace_writer.hpp"
 
 namespace prefix_router::app {
+
+namespace {
+
+proxy::AskedForKeys asked_for_keys(const config::Config& config) {
+    return config.api_keys.empty() ? proxy::AskedForKeys::No : proxy::AskedForKeys::Yes;
+}
+
+}  // namespace
 
 // Members are built top to bottom and destroyed bottom to top: what others refer to comes first.
 class Application::Parts {
@@ -25,7 +34,8 @@ class Application::Parts {
           speed_up(factor),
           clock(factor),
           metrics(registry),
-          desk(config, metrics, clock, Random(seed_from_system())) {}
+          desk(config, metrics, clock, Random(seed_from_system())),
+          roster(desk, metrics, asked_for_keys(config)) {}
 
     config::Config config;
     double speed_up;
@@ -33,6 +43,7 @@ class Application::Parts {
     metrics::Registry registry;
     proxy::Metrics metrics;
     proxy::RoutingDesk desk;
+    proxy::Roster roster;
     std::unique_ptr<proxy::AccessLog> access_log;
     std::unique_ptr<sim::TraceWriter> trace;  // null: off
     std::unique_ptr<proxy::Server> server;
@@ -82,10 +93,10 @@ Application::~Application() {
 Result<std::unique_ptr<Application>> Application::start(config::Config config, double speed_up,
                                                         ListeningSockets inherited) {
     auto parts = std::make_unique<Parts>(std::move(config), speed_up);
-    for (const auto& backend : parts->config.backends) {
-        if (auto added = parts->desk.add_backend(backend); !added) {
-            return added.error();
-        }
+    if (const auto added =
+            parts->roster.replace_configured(parts->config.backends, asked_for_keys(parts->config));
+        !added) {
+        return added.error();
     }
     auto log = proxy::AccessLog::open(parts->config.log, parts->metrics.access_log_dropped);
     if (!log) {

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
@@ -16,6 +19,7 @@ namespace {
 
 constexpr const char* kPrefix = "prefix_router_";
 constexpr const char* kBackendLabel = "backend";
+constexpr const char* kKeyLabel = "key";
 
 prometheus::Labels to_map(const Registry::Labels& labels) {
     return prometheus::Labels(labels.begin(), labels.end());
@@ -23,8 +27,8 @@ prometheus::Labels to_map(const Registry::Labels& labels) {
 
 }  // namespace
 
-/// The library's registry, and for each backend how to drop its series: the library can remove a
-/// series only by the pointer that it gave out.
+/// The library's registry, and for each backend and API key how to drop its series: the library can
+/// remove a series only by the pointer that it gave out.
 class Registry::Families {
   public:
     template <class Metric, class Builder, class... Arguments>
@@ -34,21 +38,37 @@ class Registry::Families {
         const prometheus::Labels map = to_map(labels);
         const bool is_known = family.Has(map);
         Metric& metric = family.Add(map, std::forward<Arguments>(arguments)...);
-        const auto backend = map.find(kBackendLabel);
-        if (!is_known && backend != map.end()) {
-            removals_.emplace_back(backend->second, [&family, &metric] { family.Remove(&metric); });
+        for (const char* const label : {kBackendLabel, kKeyLabel}) {
+            const auto owner = map.find(label);
+            if (!is_known && owner != map.end()) {
+                removals_.push_back({label, owner->second, &metric,
+                                     [&family, &metric] { family.Remove(&metric); }});
+            }
         }
         return metric;
     }
 
-    void remove_backend(const std::string& id) {
+    /// Drops the series for which `is_meant`(removal) holds.
+    template <class Predicate>
+    void remove_where(Predicate is_meant) {
         const std::lock_guard lock(mutex_);
-        for (const auto& [backend, remove] : removals_) {
-            if (backend == id) {
-                remove();
+        std::erase_if(removals_, [&](const Removal& removal) {
+            if (!is_meant(removal)) {
+                return false;
             }
-        }
-        std::erase_if(removals_, [&](const auto& entry) { return entry.first == id; });
+            removal.remove();
+            return true;
+        });
+    }
+
+    void remove(std::string_view label, const std::string& owner) {
+        remove_where([&](const Removal& removal) {
+            return removal.label == label && removal.owner == owner;
+        });
+    }
+
+    void remove(const void* metric) {
+        remove_where([&](const Removal& removal) { return removal.metric == metric; });
     }
 
     std::string exposition() const {
@@ -56,9 +76,16 @@ class Registry::Families {
     }
 
   private:
+    struct Removal {
+        std::string_view label;
+        std::string owner;
+        const void* metric;
+        std::function<void()> remove;
+    };
+
     prometheus::Registry registry_;
     std::mutex mutex_;  ///< guards removals_ and the pair of Has() and Add()
-    std::vector<std::pair<std::string, std::function<void()>>> removals_;
+    std::vector<Removal> removals_;
 };
 
 Registry::Registry() : families_(std::make_unique<Families>()) {}
@@ -84,7 +111,15 @@ prometheus::Histogram& Registry::histogram(const std::string& name, const std::s
 }
 
 void Registry::remove_backend(const std::string& id) {
-    families_->remove_backend(id);
+    families_->remove(kBackendLabel, id);
+}
+
+void Registry::remove_backend_series(const prometheus::Gauge& gauge) {
+    families_->remove(&gauge);
+}
+
+void Registry::remove_api_key(const std::string& name) {
+    families_->remove(kKeyLabel, name);
 }
 
 std::string Registry::exposition() const {

@@ -42,7 +42,7 @@ Result<BackendSlot> Pool::add(const config::Backend& spec) {
         by_slot_.emplace_back();
     }
     const BackendSlot slot(static_cast<BackendSlot::Value>(index));
-    by_slot_[index] = std::make_unique<Backend>(Backend{slot, spec, Health(policy_), false,
+    by_slot_[index] = std::make_unique<Backend>(Backend{slot, spec, Health(policy_), false, false,
                                                         intern_all(models_, spec.models), 0,
                                                         ScrapedLoad{}, hash_bytes(spec.id, 0)});
     slots_.insert(std::lower_bound(slots_.begin(), slots_.end(), slot), slot);
@@ -66,11 +66,22 @@ const Backend* Pool::find(BackendSlot slot) const {
 
 std::optional<BackendSlot> Pool::find(std::string_view id) const {
     for (const BackendSlot slot : slots_) {
-        if (by_slot_[slot.index()]->spec.id == id) {
+        const Backend& backend = *by_slot_[slot.index()];
+        if (!backend.leaving && backend.spec.id == id) {
             return slot;
         }
     }
     return std::nullopt;
+}
+
+void Pool::change(BackendSlot slot, const config::Backend& spec) {
+    Backend& backend = *find(slot);
+    const bool are_other_models = backend.spec.models != spec.models;
+    backend.spec = spec;
+    // Without a list of its own it keeps what was last known until it is asked again.
+    if (are_other_models && !spec.models.empty()) {
+        backend.models = intern_all(models_, spec.models);
+    }
 }
 
 void Pool::report_models(BackendSlot slot, std::span<const std::string> names) {
@@ -83,7 +94,8 @@ void Pool::report_models(BackendSlot slot, std::span<const std::string> names) {
 bool Pool::is_served(ModelId model) const {
     return std::any_of(slots_.begin(), slots_.end(), [&](BackendSlot slot) {
         const Backend& backend = *by_slot_[slot.index()];
-        return std::binary_search(backend.models.begin(), backend.models.end(), model);
+        return !backend.leaving &&
+               std::binary_search(backend.models.begin(), backend.models.end(), model);
     });
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -41,7 +42,7 @@ struct Client {
     const Sha256 hash;
     const std::uint64_t tenant;  ///< never 0
     RateLimit rate;
-    KeyMetrics metrics;
+    const std::shared_ptr<KeyMetrics> metrics;
 };
 
 /// The configured keys by their hashes. Immutable but for the rates; thread-safe.

@@ -55,7 +55,7 @@ void BackendConnections::put(std::unique_ptr<BackendConnection> connection, net:
         idle_.resize(place + 1);
     }
     auto& kept = idle_[place];
-    if (kept.size() < kKeptPerBackend) {
+    if (kept.size() < kKeptPerBackend && !connection->backend->is_leaving.load()) {
         connection->lend_to(nullptr);
         connection->idle_since = now;
         kept.push_back(std::move(connection));
@@ -71,10 +71,10 @@ bool BackendConnections::close_idle() {
 
 void BackendConnections::on_tick(net::Tick now) {
     for (auto& kept : idle_) {
-        const auto first_young = std::ranges::find_if(kept, [&](const auto& connection) {
-            return (now - connection->idle_since) * net::kTickLength < idle_limit_;
+        std::erase_if(kept, [&](const auto& connection) {
+            return connection->backend->is_leaving.load() ||
+                   (now - connection->idle_since) * net::kTickLength >= idle_limit_;
         });
-        kept.erase(kept.begin(), first_young);
     }
 }
 

@@ -37,7 +37,7 @@ class BackendConnection final : public net::StreamListener {
 
 /// The idle backend connections of one worker, by backend; the last returned is the first reused.
 /// They idle at most timeouts.backend_idle, below the five seconds after which the engines close
-/// theirs. Not thread-safe.
+/// theirs; those to backends that leave go with the next tick. Not thread-safe.
 class BackendConnections final : public net::Ticked {
   public:
     explicit BackendConnections(std::chrono::milliseconds idle_limit) : idle_limit_(idle_limit) {}

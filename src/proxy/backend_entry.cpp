@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include <spdlog/spdlog.h>
 
@@ -46,13 +47,11 @@ Result<std::string> read_secret(const config::BackendAuthorization& from) {
     return value;
 }
 
-}  // namespace
-
 Result<std::optional<std::string>> load_authorization(const config::BackendAuthorization& from,
-                                                      bool are_keys_asked_for) {
+                                                      AskedForKeys keys) {
     switch (from.kind) {
         case Kind::Auto:
-            return are_keys_asked_for ? std::optional(std::string()) : std::nullopt;
+            return keys == AskedForKeys::Yes ? std::optional(std::string()) : std::nullopt;
         case Kind::Pass:
             return std::optional<std::string>();
         case Kind::Remove:
@@ -68,13 +67,86 @@ Result<std::optional<std::string>> load_authorization(const config::BackendAutho
     return std::optional(std::move(*secret));
 }
 
+/// The file's bytes; "" also where it cannot be read, which its reader complains of.
+std::string bytes_of(const std::optional<std::string>& path) {
+    if (!path) {
+        return {};
+    }
+    std::ifstream file(*path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Each part with its length: no two lists of parts look alike.
+Sha256 fingerprint_of(const config::Backend& spec, const std::optional<std::string>& secret) {
+    const config::BackendTls& tls = spec.tls;
+    std::string text;
+    const auto add = [&text](const std::string& part) {
+        text += std::to_string(part.size()) + ":" + part;
+    };
+    add(secret ? "=" + *secret : "");
+    if (spec.url.is_tls) {
+        add(tls.verify ? "verified" : "");
+        add(tls.server_name.value_or(""));
+        for (const auto& path : {tls.ca, tls.client_certificate, tls.client_key}) {
+            add(path.value_or(""));
+            add(bytes_of(path));
+        }
+    }
+    return sha256(text);
+}
+
+}  // namespace
+
+Result<BackendAccess> load_access(const config::Backend& spec, AskedForKeys keys) {
+    const auto complain = [&](const Error& error) {
+        return Error(error.kind(), "backend " + spec.id + ": " + error.message());
+    };
+    BackendAccess access;
+    auto authorization = load_authorization(spec.authorization, keys);
+    if (!authorization) {
+        return complain(authorization.error());
+    }
+    access.authorization = std::move(*authorization);
+    // Before the files are used: what changes in between is seen the next time.
+    access.fingerprint = fingerprint_of(spec, access.authorization);
+    if (spec.url.is_tls) {
+        auto loaded = net::TlsClient::load(spec.tls, spec.url.host);
+        if (!loaded) {
+            return complain(loaded.error());
+        }
+        access.tls = std::move(*loaded);
+    }
+    return access;
+}
+
+BackendEntry::BackendEntry(const config::Backend& spec, BackendAccess access_,
+                           std::shared_ptr<BackendMetrics> metrics_,
+                           net::BackendAddress::Resolver resolver)
+    : id(spec.id),
+      url(spec.url),
+      address_(std::make_shared<net::BackendAddress>(spec.url, std::move(resolver))),
+      address(*address_),
+      metrics(std::move(metrics_)),
+      access(std::move(access_)),
+      is_capacity_told(spec.capacity_tokens.has_value()) {}
+
+BackendEntry::BackendEntry(const BackendEntry& present, BackendAccess access_)
+    : slot(present.slot),
+      id(present.id),
+      url(present.url),
+      address_(present.address_),
+      address(*address_),
+      metrics(present.metrics),
+      access(std::move(access_)),
+      is_capacity_told(present.is_capacity_told.load()) {}
+
 void BackendEntry::tell_trouble(const Error& error) {
     std::string what(to_string(error.kind()));
     if (!error.message().empty()) {
         what += ": " + error.message();
     }
     if (what != last_trouble()) {
-        spdlog::warn("backend {} ({}): {}", spec.id, spec.url.text, what);
+        spdlog::warn("backend {} ({}): {}", id, url.text, what);
     }
     note_trouble(std::move(what));
 }

@@ -112,11 +112,11 @@ void BackendMonitor::tell_health(bool is_alive, std::string_view why) {
         return;
     }
     was_alive_ = is_alive;
-    const auto& spec = backend()->spec;
+    const BackendEntry& entry = *backend();
     if (is_alive) {
-        spdlog::info("backend {} ({}) passes its health probe", spec.id, spec.url.text);
+        spdlog::info("backend {} ({}) passes its health probe", entry.id, entry.url.text);
     } else {
-        spdlog::warn("backend {} ({}) fails its health probe: {}", spec.id, spec.url.text, why);
+        spdlog::warn("backend {} ({}) fails its health probe: {}", entry.id, entry.url.text, why);
     }
 }
 
@@ -180,7 +180,7 @@ net::Task<void> BackendMonitor::take_metrics(const Fetched& answer) {
     if (asks_facts_) {
         co_await ask_facts();
     }
-    if (!backend()->spec.capacity_tokens && !load_.capacity) {
+    if (!backend()->is_capacity_told.load() && !load_.capacity) {
         load_.capacity = asked_.capacity;
     }
     load_.slots = asked_.slots;
@@ -191,7 +191,7 @@ net::Task<void> BackendMonitor::take_metrics(const Fetched& answer) {
 
 /// What engines do not tell in /metrics.
 net::Task<void> BackendMonitor::ask_facts() {
-    const bool wants_capacity = !load_.capacity && !backend()->spec.capacity_tokens;
+    const bool wants_capacity = !load_.capacity && !backend()->is_capacity_told.load();
     asked_ = EngineFacts();
     if (engine_ == Engine::SgLang) {
         const auto answer = co_await ask("/get_server_info");
@@ -206,7 +206,7 @@ net::Task<void> BackendMonitor::ask_facts() {
         spdlog::warn(
             "backend {} does not tell its KV cache capacity: it is learned from cached tokens in "
             "answers, or set capacity_tokens",
-            backend()->spec.id);
+            backend()->id);
     }
 }
 

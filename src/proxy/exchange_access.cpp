@@ -30,10 +30,10 @@ bool Exchange::is_within_rate() {
     if (key_ == nullptr) {
         return true;
     }
-    key_->metrics.requests.Increment();
+    key_->metrics->requests.Increment();
     const Duration wait = key_->rate.take(now());
     if (wait > Duration::zero()) {
-        key_->metrics.rate_limited.Increment();
+        key_->metrics->rate_limited.Increment();
         retry_after_ = std::chrono::ceil<std::chrono::seconds>(wait);
         fail(ErrorKind::RateLimited);
     }

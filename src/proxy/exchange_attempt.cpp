@@ -16,7 +16,7 @@ namespace {
 /// "backend=a1b2c3d4; reason=warm; expected_cached_tokens=512".
 void describe(const RoutingDesk::Placement& placement, routing::Reason reason, std::string& out) {
     out.assign("backend=");
-    out += placement.backend->spec.id;
+    out += placement.backend->id;
     out += "; reason=";
     out += routing::to_string(reason);
     out += "; expected_cached_tokens=";
@@ -63,9 +63,9 @@ void Exchange::begin_attempt() {
 
 void Exchange::lay_out_request() {
     outgoing_.clear();
-    const auto& url = placement_.backend->spec.url;
+    const auto& url = placement_.backend->url;
     const auto pieces = head_.pieces(url.base_path, url.authority);
-    const auto& authorization = placement_.backend->authorization;
+    const auto& authorization = placement_.backend->access.authorization;
     if (authorization) {
         http::replace_credentials(pieces, *authorization, outgoing_head_);
         outgoing_.add(outgoing_head_);
@@ -164,8 +164,8 @@ Exchange::HeadProgress Exchange::parse_answer_head() {
     asker.wants_upgrade = head_.wants_upgrade();
     asker.request_id = head_.request_id();
     asker.decision = decision_text_;
-    asker.backend_authority = placement_.backend->spec.url.authority;
-    asker.backend_base_path = placement_.backend->spec.url.base_path;
+    asker.backend_authority = placement_.backend->url.authority;
+    asker.backend_base_path = placement_.backend->url.base_path;
     const auto size = answer_parser_.parse(answer_rest_, asker, answer_);
     if (!size) {
         failure_ = size.error();

@@ -68,7 +68,7 @@ net::Task<void> Exchange::connect_to(const net::Endpoint& endpoint,
             co_return;
         }
     }
-    if (placement_.backend->tls) {
+    if (placement_.backend->access.tls) {
         co_await handshake(*connection);
         if (failure_) {
             co_return;
@@ -80,7 +80,7 @@ net::Task<void> Exchange::connect_to(const net::Endpoint& endpoint,
 /// Sets `failure_` when there is no TLS; why is for the operator, not for the client.
 net::Task<void> Exchange::handshake(BackendConnection& connection) {
     net::Stream& stream = connection.stream;
-    stream.secure(placement_.backend->tls);
+    stream.secure(placement_.backend->access.tls);
     connection.lend_to(&client_->parker);
     client_->arm(context_.services.config.timeouts.tls_handshake, ErrorKind::BackendTlsTimeout);
     net::IoStatus status = stream.handshake();

@@ -220,7 +220,7 @@ void Exchange::log(unsigned status) {
         record.expected_cached = placement_.decision.expected_cached;
     }
     if (placement_.backend) {
-        record.backend = placement_.backend->spec.id;
+        record.backend = placement_.backend->id;
         record.reason = reason_;
         const Seconds wait = placement_.decision.expected_wait;
         if (wait > 0) {

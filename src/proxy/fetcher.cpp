@@ -79,7 +79,7 @@ net::Task<void> Fetcher::connect() {
     for (const net::Endpoint& endpoint : *endpoints) {
         failure_.reset();
         co_await connect_to(endpoint);
-        if (!failure_ && backend_->tls) {
+        if (!failure_ && backend_->access.tls) {
             co_await handshake();
         }
         if (!failure_ || parker_.has(kStopped) || !deadline_.is_armed()) {
@@ -113,7 +113,7 @@ net::Task<void> Fetcher::connect_to(const net::Endpoint& endpoint) {
 }
 
 net::Task<void> Fetcher::handshake() {
-    stream_.secure(backend_->tls);
+    stream_.secure(backend_->access.tls);
     net::IoStatus status = stream_.handshake();
     while (status == net::IoStatus::WouldBlock) {
         stream_.watch_read();
@@ -129,11 +129,11 @@ net::Task<void> Fetcher::handshake() {
 }
 
 net::Task<void> Fetcher::exchange(std::string_view path) {
-    request_ = "GET " + backend_->spec.url.base_path;
+    request_ = "GET " + backend_->url.base_path;
     request_ += path;
-    request_ += " HTTP/1.1\r\nHost: " + backend_->spec.url.authority +
+    request_ += " HTTP/1.1\r\nHost: " + backend_->url.authority +
                 "\r\nUser-Agent: prefix-router\r\nAccept: */*\r\nConnection: close\r\n";
-    if (const auto& value = backend_->authorization; value && !value->empty()) {
+    if (const auto& value = backend_->access.authorization; value && !value->empty()) {
         request_ += "Authorization: " + *value + "\r\n";
     }
     request_ += "\r\n";

@@ -129,12 +129,6 @@ prometheus::Counter& Metrics::decisions(routing::Reason reason) {
     return *decisions_[static_cast<std::size_t>(reason)];
 }
 
-KeyMetrics Metrics::api_key(const std::string& name) {
-    const Registry::Labels label{{"key", name}};
-    return {registry_.counter("api_key_requests_total", "Requests of each API key", label),
-            registry_.counter("api_key_rate_limited_total", "Requests over the key's rate", label)};
-}
-
 prometheus::Gauge& Metrics::held(config::Priority priority) {
     return *held_[static_cast<std::size_t>(priority)];
 }
@@ -143,17 +137,50 @@ prometheus::Histogram& Metrics::held_seconds(config::Priority priority) {
     return *held_seconds_[static_cast<std::size_t>(priority)];
 }
 
-std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const std::string& url) {
-    const std::lock_guard lock(backends_mutex_);
-    auto& made = backends_[id];
-    if (made) {
+std::shared_ptr<KeyMetrics> Metrics::api_key(const std::string& name) {
+    const std::lock_guard lock(owners_mutex_);
+    auto& known = keys_[name];
+    if (auto made = known.lock()) {
         return made;
     }
+    const Registry::Labels label{{"key", name}};
+    const std::shared_ptr<KeyMetrics> made(
+        new KeyMetrics{
+            registry_.counter("api_key_requests_total", "Requests of each API key", label),
+            registry_.counter("api_key_rate_limited_total", "Requests over the key's rate", label)},
+        [this, name](KeyMetrics* series) {
+            forget_api_key(name);
+            delete series;
+        });
+    known = made;
+    return made;
+}
+
+std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const std::string& url) {
+    const std::lock_guard lock(owners_mutex_);
+    KnownBackend& known = backends_[id];
+    if (known.info != nullptr) {
+        // The id moves to another URL while answers of its former one still end.
+        registry_.remove_backend_series(*known.info);
+    }
+    known.info = &registry_.gauge("backend_info", "1 for each backend, with its URL",
+                                  {{"backend", id}, {"url", url}});
+    known.info->Set(1);
+    if (auto made = known.series.lock()) {
+        return made;
+    }
+    const std::shared_ptr<BackendMetrics> made(new BackendMetrics(make_backend(id)),
+                                               [this, id](BackendMetrics* series) {
+                                                   forget_backend(id);
+                                                   delete series;
+                                               });
+    known.series = made;
+    return made;
+}
+
+BackendMetrics Metrics::make_backend(const std::string& id) {
     const Registry::Labels labels{{"backend", id}};
-    registry_
-        .gauge("backend_info", "1 for each backend, with its URL", {{"backend", id}, {"url", url}})
-        .Set(1);
-    made = std::make_shared<BackendMetrics>(BackendMetrics{
+    return {
         registry_.counter("backend_requests_total", "Requests sent to the backend", labels),
         registry_.counter("backend_failures_total", "Requests that broke at the backend", labels),
         registry_.counter("backend_refusals_total", "Answers 429 and 503", labels),
@@ -176,14 +203,26 @@ std::shared_ptr<BackendMetrics> Metrics::backend(const std::string& id, const st
         registry_.gauge("backend_foreign_requests",
                         "Requests there that did not come through this router", labels),
         registry_.gauge("backend_running", "Requests running, as the engine reports", labels),
-        registry_.gauge("backend_waiting", "Requests waiting, as the engine reports", labels)});
-    return made;
+        registry_.gauge("backend_waiting", "Requests waiting, as the engine reports", labels)};
 }
 
-void Metrics::remove_backend(const std::string& id) {
-    const std::lock_guard lock(backends_mutex_);
-    backends_.erase(id);
-    registry_.remove_backend(id);
+/// Unless somebody asked for the same series again just before.
+void Metrics::forget_backend(const std::string& id) {
+    const std::lock_guard lock(owners_mutex_);
+    const auto found = backends_.find(id);
+    if (found != backends_.end() && found->second.series.expired()) {
+        backends_.erase(found);
+        registry_.remove_backend(id);
+    }
+}
+
+void Metrics::forget_api_key(const std::string& name) {
+    const std::lock_guard lock(owners_mutex_);
+    const auto found = keys_.find(name);
+    if (found != keys_.end() && found->second.expired()) {
+        keys_.erase(found);
+        registry_.remove_api_key(name);
+    }
 }
 
 }  // namespace prefix_router::proxy

@@ -34,7 +34,6 @@ prefix::PrefixMap::Options map_options(const config::Config& config) {
 RoutingDesk::RoutingDesk(const config::Config& config, Metrics& metrics, const Clock& clock,
                          Random random, std::size_t kept_decisions)
     : health_(config.health),
-      are_keys_asked_for_(!config.api_keys.empty()),
       metrics_(metrics),
       clock_(clock),
       pool_(config.health),
@@ -43,46 +42,83 @@ RoutingDesk::RoutingDesk(const config::Config& config, Metrics& metrics, const C
 
 RoutingDesk::~RoutingDesk() = default;
 
-Result<BackendRef> RoutingDesk::add_backend(const config::Backend& spec) {
-    std::shared_ptr<net::TlsClient> tls;
-    if (spec.url.is_tls) {
-        auto loaded = net::TlsClient::load(spec.tls, spec.url.host);
-        if (!loaded) {
-            return Error(loaded.error().kind(),
-                         "backend " + spec.id + ": " + loaded.error().message());
-        }
-        tls = std::move(*loaded);
-    }
-    auto authorization = load_authorization(spec.authorization, are_keys_asked_for_);
-    if (!authorization) {
-        return Error(authorization.error().kind(),
-                     "backend " + spec.id + ": " + authorization.error().message());
-    }
-    auto metrics = metrics_.backend(spec.id, spec.url.text);
+std::size_t RoutingDesk::free_places() const {
     const std::lock_guard lock(mutex_);
-    const auto slot = pool_.add(spec);
-    if (!slot) {
-        return slot.error();
-    }
-    auto made = std::make_shared<BackendEntry>(*slot, spec, std::move(metrics));
-    made->tls = std::move(tls);
-    made->authorization = std::move(*authorization);
-    if (entries_.size() <= slot->index()) {
-        entries_.resize(slot->index() + 1);
-    }
-    entries_[slot->index()] = made;
-    router_.backend_added(*slot, clock_.now());
-    wake_released();
-    return made;
+    return kMaxBackends - pool_.slots().size();
 }
 
-void RoutingDesk::remove_backend(BackendSlot slot) {
+void RoutingDesk::apply(const RosterStep& step) {
+    std::vector<BackendRef> gone;  // and with them their series: after the lock
     const std::lock_guard lock(mutex_);
-    router_.backend_removed(slot);
-    pool_.remove(slot);
-    metrics_.remove_backend(entries_[slot.index()]->spec.id);
-    entries_[slot.index()].reset();
+    for (const BackendRef& backend : step.leaving) {
+        leave(*backend);
+    }
+    let_go(gone);
+    for (const auto& alteration : step.changing) {
+        alter(alteration);
+    }
+    for (const auto& arrival : step.joining) {
+        join(arrival);
+    }
+    if (router_.held() != 0) {
+        router_.tick(clock_.now());
+    }
     wake_released();
+}
+
+void RoutingDesk::join(const RosterStep::Arrival& arrival) {
+    const BackendSlot slot = *pool_.add(arrival.spec);  // there is room, and the id is new
+    arrival.backend->slot = slot;
+    if (entries_.size() <= slot.index()) {
+        entries_.resize(slot.index() + 1);
+    }
+    entries_[slot.index()] = arrival.backend;
+    router_.backend_added(slot, clock_.now());
+}
+
+void RoutingDesk::leave(const BackendEntry& backend) {
+    pool::Backend& leaver = *pool_.find(backend.slot);
+    leaver.draining = true;
+    leaver.leaving = true;
+    entries_[backend.slot.index()]->is_leaving.store(true);
+    ++leaving_;
+}
+
+void RoutingDesk::alter(const RosterStep::Alteration& alteration) {
+    const BackendSlot slot = alteration.backend->slot;
+    const config::Backend before = pool_.find(slot)->spec;
+    BackendRef& entry = entries_[slot.index()];
+    if (alteration.next) {
+        entry->is_leaving.store(true);  // connections of this kind are not made any more
+        entry = alteration.next;
+    }
+    entry->is_capacity_told.store(alteration.spec.capacity_tokens.has_value());
+    pool_.change(slot, alteration.spec);
+    router_.backend_changed(slot, before, clock_.now());
+}
+
+/// Of those that leave, the ones whose last request has ended.
+void RoutingDesk::let_go(std::vector<BackendRef>& gone) {
+    if (leaving_ == 0) {
+        return;
+    }
+    const std::vector<BackendSlot> slots(pool_.slots().begin(), pool_.slots().end());
+    for (const BackendSlot slot : slots) {
+        if (pool_.find(slot)->leaving && router_.is_idle(slot)) {
+            router_.backend_removed(slot);
+            pool_.remove(slot);
+            gone.push_back(std::move(entries_[slot.index()]));
+            --leaving_;
+        }
+    }
+}
+
+void RoutingDesk::set_draining(BackendSlot slot, bool is_draining) {
+    const std::lock_guard lock(mutex_);
+    pool::Backend* const backend = pool_.find(slot);
+    if (backend != nullptr && !backend->leaving) {
+        backend->draining = is_draining;
+    }
 }
 
 RoutingDesk::Placement RoutingDesk::admit(std::optional<routing::Ticket>& place, routing::Ask ask,
@@ -127,7 +163,9 @@ std::vector<BackendRef> RoutingDesk::backends() const {
     const std::lock_guard lock(mutex_);
     std::vector<BackendRef> present;
     for (const BackendSlot slot : pool_.slots()) {
-        present.push_back(entries_[slot.index()]);
+        if (!pool_.find(slot)->leaving) {
+            present.push_back(entries_[slot.index()]);
+        }
     }
     return present;
 }
@@ -165,7 +203,9 @@ void RoutingDesk::report_models(BackendSlot slot, std::span<const std::string> n
 }
 
 void RoutingDesk::tick() {
+    std::vector<BackendRef> gone;
     const std::lock_guard lock(mutex_);
+    let_go(gone);
     if (router_.held() != 0) {
         router_.tick(clock_.now());
         wake_released();
@@ -201,6 +241,7 @@ std::vector<BackendState> RoutingDesk::states() const {
         }
         state.health = backend.health.state(now);
         state.is_draining = backend.draining;
+        state.is_leaving = backend.leaving;
         state.last_error = entries_[slot.index()]->last_trouble();
         state.scraped = backend.scraped;
         state.belief = router_.belief(slot, now);
@@ -221,10 +262,15 @@ void RoutingDesk::publish() {
     for (const BackendSlot slot : pool_.slots()) {
         const pool::Backend& backend = *pool_.find(slot);
         const routing::BackendBelief belief = router_.belief(slot, now);
+        work += belief.work;
+        most_work = std::max(most_work, belief.work);
+        if (backend.leaving && pool_.find(backend.spec.id)) {
+            continue;  // the id is another backend's by now
+        }
         const BackendMetrics& series = *entries_[slot.index()]->metrics;
         series.in_flight.Set(belief.in_flight);
         series.most_in_flight.Set(belief.max_in_flight.value_or(0));
-        series.healthy.Set(backend.health.is_usable(now) ? 1 : 0);
+        series.healthy.Set(!backend.leaving && backend.health.is_usable(now) ? 1 : 0);
         series.backlog_seconds.Set(belief.backlog);
         series.capacity_tokens.Set(static_cast<double>(belief.capacity));
         series.resident_tokens.Set(static_cast<double>(belief.resident));
@@ -233,8 +279,6 @@ void RoutingDesk::publish() {
         series.lanes.Set(belief.lanes);
         series.work.Set(belief.work);
         series.foreign.Set(belief.foreign);
-        work += belief.work;
-        most_work = std::max(most_work, belief.work);
         series.running.Set(backend.scraped.running.value_or(0));
         series.waiting.Set(backend.scraped.waiting.value_or(0));
     }

@@ -35,10 +35,16 @@ void Router::Core::start_capacity(BackendSlot slot, BackendState& state, Tokens 
 
 void Router::Core::start_limit(BackendSlot slot, BackendState& state) {
     const auto own = pool_.find(slot)->spec.max_in_flight;
-    if (const auto most = own ? own : options_.max_in_flight) {
-        state.most_requests = *most;
-        has_limits_ = true;
-    }
+    const auto most = own ? own : options_.max_in_flight;
+    state.most_requests = most.value_or(BackendState::kNoLimit);
+    has_limits_ = has_limits_ || most.has_value();
+    is_roomy_current_ = false;
+}
+
+Tokens Router::Core::told_capacity(BackendSlot slot) const {
+    const pool::Backend& backend = *pool_.find(slot);
+    return backend.scraped.capacity.value_or(
+        backend.spec.capacity_tokens.value_or(options_.initial_capacity));
 }
 
 void Router::Core::backend_added(BackendSlot slot) {
@@ -48,8 +54,7 @@ void Router::Core::backend_added(BackendSlot slot) {
     state.has_fixed_lanes = backend.spec.lanes.has_value();
     state.backlog.set_lanes(backend.spec.lanes.value_or(1.0));
     state.scraped_capacity = backend.scraped.capacity.value_or(0);
-    const Tokens configured = backend.spec.capacity_tokens.value_or(options_.initial_capacity);
-    const Tokens believed = backend.scraped.capacity.value_or(configured);
+    const Tokens believed = told_capacity(slot);
     map_.add_backend(slot, believed);
     start_capacity(slot, state, believed);
     start_limit(slot, state);
@@ -62,6 +67,25 @@ void Router::Core::backend_removed(BackendSlot slot) {
         strategy_->forget(slot);
         log_.forget(slot);
     }
+}
+
+// A capacity that an operator sets is believed until the engine tells another one than before.
+void Router::Core::backend_changed(BackendSlot slot, const config::Backend& before, TimePoint now) {
+    begin(now);
+    const config::Backend& spec = pool_.find(slot)->spec;
+    BackendState& state = fleet_.at(slot);
+    if (spec.capacity_tokens != before.capacity_tokens) {
+        start_capacity(slot, state, spec.capacity_tokens.value_or(told_capacity(slot)));
+    }
+    if (spec.lanes != before.lanes) {
+        state.has_fixed_lanes = spec.lanes.has_value();
+        state.backlog.set_lanes(spec.lanes.value_or(1.0));
+        state.backlog_changed(now_);
+    }
+    if (spec.max_in_flight != before.max_in_flight) {
+        start_limit(slot, state);
+    }
+    pump(slot);
 }
 
 void Router::Core::backend_scraped(BackendSlot slot, TimePoint now) {

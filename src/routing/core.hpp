@@ -29,6 +29,8 @@ class Router::Core {
 
     void backend_added(BackendSlot slot);
     void backend_removed(BackendSlot slot);
+    void backend_changed(BackendSlot slot, const config::Backend& before, TimePoint now);
+    bool is_idle(BackendSlot slot) const { return fleet_.at(slot).requests == 0; }
     void backend_scraped(BackendSlot slot, TimePoint now);
     void backend_returned(BackendSlot slot);
 
@@ -65,6 +67,7 @@ class Router::Core {
     // core.cpp
     void start_capacity(BackendSlot slot, BackendState& state, Tokens believed);
     void start_limit(BackendSlot slot, BackendState& state);
+    Tokens told_capacity(BackendSlot slot) const;
     void begin(TimePoint now);
 
     // core_admit.cpp

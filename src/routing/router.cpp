@@ -19,6 +19,12 @@ void Router::backend_added(BackendSlot slot, TimePoint /*now*/) {
 void Router::backend_removed(BackendSlot slot) {
     core_->backend_removed(slot);
 }
+void Router::backend_changed(BackendSlot slot, const config::Backend& before, TimePoint now) {
+    core_->backend_changed(slot, before, now);
+}
+bool Router::is_idle(BackendSlot slot) const {
+    return core_->is_idle(slot);
+}
 void Router::backend_scraped(BackendSlot slot, TimePoint now) {
     core_->backend_scraped(slot, now);
 }

@@ -20,7 +20,7 @@ namespace prefix_router::metrics {
 
 /// The process's metric registry: prometheus-cpp's core behind one place, so that names, help texts
 /// and buckets are declared once. Thread-safe; the returned references live as long as the
-/// registry, except a backend's series, which vanish with remove_backend().
+/// registry, except series of backends and API keys: they vanish with the remove_...() calls.
 class Registry {
   public:
     using Labels = std::vector<std::pair<std::string, std::string>>;
@@ -40,6 +40,10 @@ class Registry {
 
     /// Drops every series that carries label backend="id".
     void remove_backend(const std::string& id);
+    /// Drops one series of a backend.
+    void remove_backend_series(const prometheus::Gauge& gauge);
+    /// Drops every series that carries label key="name".
+    void remove_api_key(const std::string& name);
 
     /// The text exposition (Prometheus 0.0.4).
     std::string exposition() const;

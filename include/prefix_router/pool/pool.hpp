@@ -31,7 +31,8 @@ struct Backend {
     BackendSlot slot;
     config::Backend spec;
     Health health;
-    bool draining = false;
+    bool draining = false;  ///< gets no new request
+    bool leaving = false;   ///< removed: draining until its last request has ended
     std::vector<ModelId>
         models;  ///< sorted; empty: serves anything (not configured, not yet reported)
     std::uint32_t in_flight = 0;  ///< sequences sent and not ended; only routing::Router changes it
@@ -47,15 +48,20 @@ class Pool {
   public:
     explicit Pool(config::Health policy);
 
-    /// Adds a backend; fails with InvalidConfiguration on a duplicate id or a full pool.
+    /// Adds a backend; fails with InvalidConfiguration on an id that one has which does not leave,
+    /// or a full pool.
     Result<BackendSlot> add(const config::Backend& spec);
     /// Nothing may be in flight there.
     void remove(BackendSlot slot);
 
     Backend* find(BackendSlot slot);
     const Backend* find(BackendSlot slot) const;
+    /// Of those that do not leave.
     std::optional<BackendSlot> find(std::string_view id) const;
     std::span<const BackendSlot> slots() const { return slots_; }  ///< all present, ascending
+
+    /// The same backend under another specification: id and URL are the same.
+    void change(BackendSlot slot, const config::Backend& spec);
 
     /// Replaces a backend's models with those that /v1/models reported (configured ones win and
     /// stay).

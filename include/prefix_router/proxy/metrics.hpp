@@ -14,7 +14,7 @@
 
 namespace prefix_router::proxy {
 
-/// The series of one backend; they vanish from the exposition with Metrics::remove_backend().
+/// The series of one backend; they vanish from the exposition with the last reference to them.
 struct BackendMetrics {
     prometheus::Counter& requests;  ///< requests sent there
     prometheus::Counter& failures;  ///< requests that broke there, tried again elsewhere or not
@@ -35,7 +35,7 @@ struct BackendMetrics {
     prometheus::Gauge& waiting;
 };
 
-/// The series of one API key.
+/// The series of one API key; they vanish with the last reference to them.
 struct KeyMetrics {
     prometheus::Counter& requests;
     prometheus::Counter& rate_limited;
@@ -59,11 +59,9 @@ class Metrics {
     /// Requests waiting in the router's queue, and how long those that waited did.
     prometheus::Gauge& held(config::Priority priority);
     prometheus::Histogram& held_seconds(config::Priority priority);
-    /// Made on first use of the id. The reference lives until remove_backend().
+    /// One set for each id, whoever holds it. All are let go before this object.
     std::shared_ptr<BackendMetrics> backend(const std::string& id, const std::string& url);
-    void remove_backend(const std::string& id);
-
-    KeyMetrics api_key(const std::string& name);
+    std::shared_ptr<KeyMetrics> api_key(const std::string& name);
 
     prometheus::Gauge& in_flight;        ///< requests read and not yet answered, held ones included
     prometheus::Gauge& held_bytes;       ///< bodies of requests waiting in the router's queue
@@ -103,8 +101,18 @@ class Metrics {
     std::array<prometheus::Counter*, routing::kReasonCount> decisions_{};
     std::array<prometheus::Gauge*, config::kPriorities> held_{};
     std::array<prometheus::Histogram*, config::kPriorities> held_seconds_{};
-    std::mutex backends_mutex_;
-    std::unordered_map<std::string, std::shared_ptr<BackendMetrics>> backends_;
+    BackendMetrics make_backend(const std::string& id);
+    void forget_backend(const std::string& id);
+    void forget_api_key(const std::string& name);
+
+    struct KnownBackend {
+        std::weak_ptr<BackendMetrics> series;
+        prometheus::Gauge* info = nullptr;  // of its URL, which may change
+    };
+
+    std::mutex owners_mutex_;
+    std::unordered_map<std::string, KnownBackend> backends_;
+    std::unordered_map<std::string, std::weak_ptr<KeyMetrics>> keys_;
 };
 
 }  // namespace prefix_router::proxy

@@ -43,8 +43,25 @@ struct BackendState {
     pool::Health::State health = pool::Health::State::Unknown;
     std::string last_error;  ///< since it last passed a health probe; "": none
     bool is_draining = false;
+    bool is_leaving = false;  ///< removed; its last answers end
     pool::ScrapedLoad scraped;
     routing::BackendBelief belief;
+};
+
+/// One step from a set of backends to another; the Roster's.
+struct RosterStep {
+    struct Alteration {
+        BackendRef backend;
+        config::Backend spec;
+        BackendRef next;  ///< the same backend, dialled otherwise; null: as before
+    };
+    struct Arrival {
+        config::Backend spec;
+        BackendRef backend;
+    };
+    std::vector<Arrival> joining;
+    std::vector<BackendRef> leaving;
+    std::vector<Alteration> changing;
 };
 
 /// The routing state behind one mutex: pool, prefix map and routing::Router, decided and reserved
@@ -59,9 +76,13 @@ class RoutingDesk {
     RoutingDesk(const RoutingDesk&) = delete;
     RoutingDesk& operator=(const RoutingDesk&) = delete;
 
-    Result<BackendRef> add_backend(const config::Backend& spec);
-    /// Looks only after the routing: nothing may be in flight there.
-    void remove_backend(BackendSlot slot);
+    /// What leaves gets no new request, and is gone once nothing is in flight there. There must be
+    /// free places for what joins.
+    void apply(const RosterStep& step);
+    /// How many more backends there may be, those counted whose last answers end.
+    std::size_t free_places() const;
+    /// An operator's wish; the Roster's, too.
+    void set_draining(BackendSlot slot, bool is_draining);
 
     // The life of a request. A ticket's decision is read only through these, or after its owner
     // was woken. With Send, `backend` is where.
@@ -78,12 +99,12 @@ class RoutingDesk {
     void first_byte(routing::Ticket& ticket);
     void end(routing::Ticket& ticket, const routing::Outcome& outcome, Verdict verdict);
 
-    // The prober's and scraper's side.
+    // The prober's and scraper's side. Backends that leave are not watched.
     std::vector<BackendRef> backends() const;
     void probed(BackendSlot slot, bool is_alive);
     void scraped(BackendSlot slot, const pool::ScrapedLoad& load);
     void report_models(BackendSlot slot, std::span<const std::string> names);
-    /// Re-examines held requests; every 50 ms while there are any.
+    /// Re-examines held requests and lets go of backends that have left; every 50 ms.
     void tick();
     std::size_t held() const;
     routing::QueueState queue() const;
@@ -101,9 +122,12 @@ class RoutingDesk {
     Placement placement_of(const routing::Decision& decision) const;
     void judge(const routing::Ticket& ticket, Verdict verdict);
     void wake_released();
+    void join(const RosterStep::Arrival& arrival);
+    void leave(const BackendEntry& backend);
+    void alter(const RosterStep::Alteration& alteration);
+    void let_go(std::vector<BackendRef>& gone);
 
     config::Health health_;
-    bool are_keys_asked_for_;
     Metrics& metrics_;
     const Clock& clock_;
     mutable std::mutex mutex_;
@@ -111,6 +135,7 @@ class RoutingDesk {
     prefix::PrefixMap map_;
     routing::Router router_;
     std::vector<BackendRef> entries_;  // by slot
+    std::size_t leaving_ = 0;
 };
 
 }  // namespace prefix_router::proxy

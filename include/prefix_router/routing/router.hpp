@@ -139,6 +139,11 @@ class Router {
     /// from it (nothing in flight there; the Router removes it from the map).
     void backend_added(BackendSlot slot, TimePoint now);
     void backend_removed(BackendSlot slot);
+    /// Its specification in the pool is another than `before`: capacity, lanes and the limit of
+    /// requests are taken over where they differ.
+    void backend_changed(BackendSlot slot, const config::Backend& before, TimePoint now);
+    /// Nothing is in flight there.
+    bool is_idle(BackendSlot slot) const;
     /// A scrape came in (pool::Backend::scraped is updated): capacity, foreign load.
     void backend_scraped(BackendSlot slot, TimePoint now);
     /// Its health went from Ejected back to Healthy: after up to a minute the map is kept with half

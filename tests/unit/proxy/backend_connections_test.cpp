@@ -39,7 +39,7 @@ class PooledConnection : public ::testing::Test {
         spec.url.host = "engine";
         spec.url.port = 8000;
         auto made = std::make_shared<BackendEntry>(
-            BackendSlot(0), spec, nullptr,
+            spec, BackendAccess(), nullptr,
             [last = last_byte](const std::string&, std::uint16_t port) {
                 const std::string address = "127.0.0." + std::to_string(last->load());
                 return net::BackendAddress::Endpoints{*net::Endpoint::from_numeric(address, port)};

@@ -1,0 +1,249 @@
+#include "prefix_router/proxy/roster.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace prefix_router::proxy {
+namespace {
+
+Error refused(const std::string& id, const std::string& why) {
+    return Error(ErrorKind::InvalidConfiguration, "backend " + id + ": " + why);
+}
+
+Error unknown(const std::string& id) {
+    return Error(ErrorKind::NoBackend, "there is no backend " + id);
+}
+
+/// Fields about which the source has changed its mind are its own again.
+void forget_overruled(const config::Backend& before, const config::Backend& after,
+                      Roster::Wishes& wishes) {
+    if (before.weight != after.weight) {
+        wishes.weight.reset();
+    }
+    if (before.capacity_tokens != after.capacity_tokens) {
+        wishes.capacity_tokens.reset();
+    }
+    if (before.models != after.models) {
+        wishes.models.reset();
+    }
+}
+
+}  // namespace
+
+config::Backend in_force(const Roster::Member& member) {
+    config::Backend backend = member.told;
+    const Roster::Wishes& wishes = member.wishes;
+    backend.weight = wishes.weight.value_or(backend.weight);
+    backend.capacity_tokens = wishes.capacity_tokens.value_or(backend.capacity_tokens);
+    backend.models = wishes.models.value_or(backend.models);
+    return backend;
+}
+
+Result<Roster::Change> Roster::replace(const std::string& source,
+                                       std::vector<config::Backend> backends) {
+    const std::lock_guard lock(mutex_);
+    return replace_locked(source, std::move(backends), keys_);
+}
+
+Result<Roster::Change> Roster::replace_configured(std::vector<config::Backend> backends,
+                                                  AskedForKeys keys) {
+    const std::lock_guard lock(mutex_);
+    auto change = replace_locked(std::string(kConfiguration), std::move(backends), keys);
+    if (change) {
+        keys_ = keys;
+    }
+    return change;
+}
+
+Result<Roster::Change> Roster::add(config::Backend backend) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = places_.find(backend.id); found != places_.end()) {
+        return refused(backend.id, "is there already, from " + found->second.member.source);
+    }
+    auto backends = told_by(kAdmin);
+    backends.push_back(std::move(backend));
+    return replace_locked(std::string(kAdmin), std::move(backends), keys_);
+}
+
+Result<Roster::Change> Roster::remove(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(id);
+    if (found == places_.end()) {
+        return unknown(id);
+    }
+    if (found->second.member.source != kAdmin) {
+        return refused(id, "comes from " + found->second.member.source +
+                               "; remove it there, or drain it here");
+    }
+    auto backends = told_by(kAdmin);
+    std::erase_if(backends, [&](const config::Backend& backend) { return backend.id == id; });
+    return replace_locked(std::string(kAdmin), std::move(backends), keys_);
+}
+
+Result<void> Roster::set(const std::string& id, const Wishes& wishes) {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(id);
+    if (found == places_.end()) {
+        return unknown(id);
+    }
+    Place& place = found->second;
+    Member next = place.member;
+    if (wishes.weight) {
+        next.wishes.weight = wishes.weight;
+    }
+    if (wishes.capacity_tokens) {
+        next.wishes.capacity_tokens = wishes.capacity_tokens;
+    }
+    if (wishes.models) {
+        next.wishes.models = wishes.models;
+    }
+    RosterStep step;
+    step.changing.push_back({place.backend, in_force(next), nullptr});
+    desk_.apply(step);
+    place.member = std::move(next);
+    return boost::system::in_place_value;
+}
+
+Result<void> Roster::set_draining(const std::string& id, bool drains) {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(id);
+    if (found == places_.end()) {
+        return unknown(id);
+    }
+    found->second.member.wishes.drains = drains;
+    desk_.set_draining(found->second.backend->slot, drains);
+    return boost::system::in_place_value;
+}
+
+std::map<std::string, Roster::Member> Roster::members() const {
+    const std::lock_guard lock(mutex_);
+    std::map<std::string, Member> members;
+    for (const auto& [id, place] : places_) {
+        members.emplace(id, place.member);
+    }
+    return members;
+}
+
+std::vector<config::Backend> Roster::told_by(std::string_view source) const {
+    std::vector<config::Backend> backends;
+    for (const auto& [id, place] : places_) {
+        if (place.member.source == source) {
+            backends.push_back(place.member.told);
+        }
+    }
+    return backends;
+}
+
+Result<Roster::Change> Roster::replace_locked(const std::string& source,
+                                              std::vector<config::Backend> backends,
+                                              AskedForKeys keys) {
+    Plan plan;
+    for (config::Backend& backend : backends) {
+        if (const auto planned = plan_one(source, std::move(backend), keys, plan); !planned) {
+            return planned.error();
+        }
+    }
+    if (const auto planned = plan_others(source, keys, plan); !planned) {
+        return planned.error();
+    }
+    if (plan.newcomers.size() > desk_.free_places()) {
+        return Error(ErrorKind::InvalidConfiguration,
+                     source + " would make it more than " + std::to_string(kMaxBackends) +
+                         " backends, removed ones counted until their last answer has ended");
+    }
+    make_newcomers(plan);
+    desk_.apply(plan.step);
+    places_ = std::move(plan.places);
+    return std::move(plan.change);
+}
+
+/// One of the source's own.
+Result<void> Roster::plan_one(const std::string& source, config::Backend backend, AskedForKeys keys,
+                              Plan& plan) const {
+    const std::string id = backend.id;
+    if (plan.places.contains(id)) {
+        return refused(id, source + " names it twice");
+    }
+    const auto found = places_.find(id);
+    const bool is_known = found != places_.end();
+    const bool has_same_url = is_known && found->second.member.told.url == backend.url;
+    if (is_known && found->second.member.source != source) {
+        const bool is_taken_over =
+            source == kConfiguration && found->second.member.source == kAdmin && has_same_url;
+        if (!is_taken_over) {
+            return refused(id, "its id is taken by one from " + found->second.member.source + " (" +
+                                   found->second.member.told.url.text + "); " + source +
+                                   " must give it another");
+        }
+    }
+    if (has_same_url) {
+        Member next{source, std::move(backend), found->second.member.wishes};
+        forget_overruled(found->second.member.told, next.told, next.wishes);
+        return plan_stay(found->second, std::move(next), keys, plan);
+    }
+    auto access = load_access(backend, keys);
+    if (!access) {
+        return access.error();
+    }
+    plan.change.added.push_back(id);
+    plan.places.emplace(id, Place{Member{source, backend, {}}, nullptr});
+    plan.newcomers.push_back({std::move(backend), std::move(*access)});
+    return boost::system::in_place_value;
+}
+
+/// Once nothing can fail any more: their series are seen.
+void Roster::make_newcomers(Plan& plan) const {
+    for (Newcomer& newcomer : plan.newcomers) {
+        const config::Backend& spec = newcomer.spec;
+        const auto made = std::make_shared<BackendEntry>(spec, std::move(newcomer.access),
+                                                         metrics_.backend(spec.id, spec.url.text));
+        plan.places.at(spec.id).backend = made;
+        plan.step.joining.push_back({spec, made});
+    }
+}
+
+Result<void> Roster::plan_stay(const Place& present, Member next, AskedForKeys keys,
+                               Plan& plan) const {
+    const config::Backend spec = in_force(next);
+    auto access = load_access(spec, keys);
+    if (!access) {
+        return access.error();
+    }
+    BackendRef entry = present.backend;
+    if (access->fingerprint != entry->access.fingerprint) {
+        entry = std::make_shared<BackendEntry>(*present.backend, std::move(*access));
+    }
+    const bool is_dialled_otherwise = entry != present.backend;
+    if (is_dialled_otherwise || spec != in_force(present.member)) {
+        plan.step.changing.push_back(
+            {present.backend, spec, is_dialled_otherwise ? entry : nullptr});
+        plan.change.changed.push_back(spec.id);
+    }
+    plan.places.emplace(spec.id, Place{std::move(next), entry});
+    return boost::system::in_place_value;
+}
+
+/// What the source no longer names leaves; what others name stays, if dialled otherwise now that
+/// keys are asked for, or are not any more.
+Result<void> Roster::plan_others(const std::string& source, AskedForKeys keys, Plan& plan) const {
+    for (const auto& [id, place] : places_) {
+        const auto next = plan.places.find(id);
+        if (next != plan.places.end()) {
+            const bool is_another = next->second.member.told.url != place.member.told.url;
+            if (is_another) {
+                plan.step.leaving.push_back(place.backend);
+                plan.change.removed.push_back(id);
+            }
+        } else if (place.member.source == source) {
+            plan.step.leaving.push_back(place.backend);
+            plan.change.removed.push_back(id);
+        } else if (keys == keys_) {
+            plan.places.emplace(id, place);
+        } else if (const auto stays = plan_stay(place, place.member, keys, plan); !stays) {
+            return stays.error();
+        }
+    }
+    return boost::system::in_place_value;
+}
+
+}  // namespace prefix_router::proxy
