@@ -50,10 +50,9 @@ HoldPass::Step HoldPass::next() {
         }
         tenant.pass = pass_;
         tenant.pass_tag = entry.tag + HoldClass::cost(*entry.record);
-        auto& records = entry.line->records;
-        const auto following = std::next(records.iterator_to(*entry.record));
-        if (following != records.end()) {
-            push({tenant.pass_tag, entry.line, &*following, false});
+        entry.record->shown_in = pass_;
+        if (Record* const following = unshown_after(entry)) {
+            push({tenant.pass_tag, entry.line, following, false});
         }
         return {entry.record, class_, entry.tag};
     }
@@ -80,6 +79,16 @@ HoldPass::Entry HoldPass::pop() {
     const Entry entry = heap_.back();
     heap_.pop_back();
     return entry;
+}
+
+/// One whose key was changed after it was shown may stand further back now.
+Record* HoldPass::unshown_after(const Entry& entry) const {
+    auto& records = entry.line->records;
+    auto following = std::next(records.iterator_to(*entry.record));
+    while (following != records.end() && following->shown_in == pass_) {
+        ++following;
+    }
+    return following != records.end() ? &*following : nullptr;
 }
 
 void HoldPass::bring_in_after(HoldLine& line) {

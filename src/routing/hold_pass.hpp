@@ -15,8 +15,8 @@ using HoldClasses = std::array<HoldClass, config::kPriorities>;
 
 /// One walk over the held requests in the order in which they would be sent: class by class, within
 /// a class as its fair queue would have it if each that was shown was sent. Shows them one by one,
-/// so that a walk over the first few costs nothing for the rest. The one shown last may be removed
-/// or change its key; nothing else may change during a walk. Keeps its memory.
+/// so that a walk over the first few costs nothing for the rest. Each is shown once. The one shown
+/// last may be removed or change its key; nothing else may change during a walk. Keeps its memory.
 class HoldPass {
   public:
     struct Step {
@@ -44,6 +44,7 @@ class HoldPass {
     void open(HoldClass& of);
     void push(Entry entry);
     Entry pop();
+    Record* unshown_after(const Entry& entry) const;
     void bring_in_after(HoldLine& line);
     Seconds tag(const HoldTenant& tenant) const;
     bool is_skipped(ModelId model) const;

@@ -42,6 +42,7 @@ struct Ticket::Record : Backlog::Entry, boost::intrusive::set_base_hook<> {
     BackendSlot wants;      ///< the backend it chose last
     Seconds wants_own = 0;  ///< its own prefill time there
     HoldLine* line = nullptr;
+    std::uint64_t shown_in = 0;  ///< the last pass that came by (HoldPass)
     Seconds held_since = 0;
     Seconds expires = 0;             ///< it is refused then
     bool is_expiry_its_own = false;  ///< by its deadline, not by the queue's limit
