@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace prefix_router::net {
@@ -29,6 +30,12 @@ Dial dial(Worker& worker, const Endpoint& endpoint) {
         attempt.stream.close();
     }
     return attempt;
+}
+
+std::chrono::milliseconds connect_share(std::chrono::milliseconds timeout, std::size_t addresses) {
+    const auto parts =
+        static_cast<std::chrono::milliseconds::rep>(std::max<std::size_t>(1, addresses));
+    return std::max(std::chrono::milliseconds(1), timeout / parts);
 }
 
 ErrorKind connect_error_kind(int error) {

@@ -21,8 +21,8 @@ net::Task<void> Exchange::connect() {
         fail(ErrorKind::ConnectFailed, "the backend's name is not resolved yet");
         co_return;
     }
-    const auto timeout = context_.services.config.timeouts.connect /
-                         static_cast<std::chrono::milliseconds::rep>(endpoints->size());
+    const auto timeout =
+        net::connect_share(context_.services.config.timeouts.connect, endpoints->size());
     for (const net::Endpoint& endpoint : *endpoints) {
         failure_.reset();
         co_await connect_to(endpoint, timeout);

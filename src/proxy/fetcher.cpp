@@ -27,7 +27,7 @@ net::Task<Result<Fetched>> Fetcher::get(std::string_view path, std::chrono::mill
     has_head_ = false;
     is_done_ = false;
     deadline_.arm(worker_.ticks().now(), timeout, ErrorKind::FirstByteTimeout);
-    co_await connect();
+    co_await connect(timeout);
     if (!failure_) {
         co_await exchange(path);
     }
@@ -67,21 +67,32 @@ void Fetcher::on_writable() {
 }
 
 void Fetcher::on_tick(net::Tick now) {
-    if (deadline_.is_due(now)) {
-        deadline_.disarm();
-        parker_.signal(kExpired);
+    const bool is_over = deadline_.is_due(now);
+    if (!is_over && !address_deadline_.is_due(now)) {
+        return;
     }
+    missed_ = (address_deadline_.is_armed() ? address_deadline_ : deadline_).missed();
+    address_deadline_.disarm();
+    if (is_over) {
+        deadline_.disarm();
+    }
+    parker_.signal(kExpired);
 }
 
-net::Task<void> Fetcher::connect() {
+/// Tries the backend's addresses in turn; each has its share of the time.
+net::Task<void> Fetcher::connect(std::chrono::milliseconds timeout) {
     const auto endpoints = backend_->address.endpoints();
+    const auto share = net::connect_share(timeout, endpoints->size());
     fail(ErrorKind::ConnectFailed);
     for (const net::Endpoint& endpoint : *endpoints) {
         failure_.reset();
+        parker_.clear(kExpired);
+        address_deadline_.arm(worker_.ticks().now(), share, ErrorKind::ConnectTimeout);
         co_await connect_to(endpoint);
         if (!failure_ && backend_->access.tls) {
             co_await handshake();
         }
+        address_deadline_.disarm();
         if (!failure_ || parker_.has(kStopped) || !deadline_.is_armed()) {
             co_return;
         }
@@ -116,9 +127,8 @@ net::Task<void> Fetcher::handshake() {
     stream_.secure(backend_->access.tls);
     net::IoStatus status = stream_.handshake();
     while (status == net::IoStatus::WouldBlock) {
-        stream_.watch_read();
-        const net::Events events = co_await parker_.park(kBackendReadable | kInterrupts);
-        if (is_interrupted(events)) {
+        co_await wait_for_bytes();
+        if (failure_) {
             co_return;
         }
         status = stream_.handshake();
@@ -144,16 +154,18 @@ net::Task<void> Fetcher::exchange(std::string_view path) {
         fail(ErrorKind::ResetBeforeResponse);
     }
     while (!failure_ && !is_done_) {
-        if (receive()) {
-            continue;
-        }
-        parker_.clear(kBackendReadable);
-        stream_.watch_read();
-        const net::Events events = co_await parker_.park(kBackendReadable | kInterrupts);
-        if (is_interrupted(events)) {
-            break;
+        if (!receive()) {
+            co_await wait_for_bytes();
         }
     }
+}
+
+/// Sets `failure_` when none come in time.
+net::Task<void> Fetcher::wait_for_bytes() {
+    parker_.clear(kBackendReadable);
+    stream_.watch_read();
+    const net::Events events = co_await parker_.park(kBackendReadable | kInterrupts);
+    is_interrupted(events);
 }
 
 /// Reads once; false when there is nothing to read now.
@@ -226,7 +238,7 @@ bool Fetcher::is_interrupted(net::Events events) {
     if ((events & kStopped) != 0) {
         fail(ErrorKind::Draining);
     } else if ((events & kExpired) != 0) {
-        fail(deadline_.missed());
+        fail(missed_);
     }
     return failure_.has_value();
 }

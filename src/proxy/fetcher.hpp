@@ -43,10 +43,11 @@ class Fetcher final : public net::StreamListener, public net::Ticked {
     void on_tick(net::Tick now) override;
 
   private:
-    net::Task<void> connect();
+    net::Task<void> connect(std::chrono::milliseconds timeout);
     net::Task<void> connect_to(const net::Endpoint& endpoint);
     net::Task<void> handshake();
     net::Task<void> exchange(std::string_view path);
+    net::Task<void> wait_for_bytes();
     bool receive();
     void parse();
     void take_body(std::string_view bytes);
@@ -56,7 +57,9 @@ class Fetcher final : public net::StreamListener, public net::Ticked {
     net::Worker& worker_;
     BackendRef backend_;
     net::Parker parker_;
-    net::Deadline deadline_;
+    net::Deadline deadline_;          // of the whole answer
+    net::Deadline address_deadline_;  // of a connection to the address that is tried
+    ErrorKind missed_ = ErrorKind::FirstByteTimeout;
     net::Stream stream_;
     std::string request_;
     std::string received_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <span>
 
 #include "prefix_router/base/error.hpp"
@@ -22,6 +23,10 @@ struct Dial {
 
 /// Starts a non-blocking connect; sets TCP_NODELAY and keep-alive.
 Dial dial(Worker& worker, const Endpoint& endpoint);
+
+/// What each of `addresses` gets of the time to connect: never zero, which would be without a
+/// limit.
+std::chrono::milliseconds connect_share(std::chrono::milliseconds timeout, std::size_t addresses);
 
 /// What an errno of socket() or connect() means to the caller.
 ErrorKind connect_error_kind(int error);
