@@ -55,13 +55,15 @@ class AnswerReader::State {
                 has_counted_byte_ |= !piece.empty();
                 break;
             case Format::Json:
-            case Format::JsonLines:
                 if (!has_counted_byte_) has_counted_byte_ = has_visible_byte(piece);
                 json_.feed(piece);
                 break;
+            case Format::JsonLines:
+                feed_lines(piece);
+                break;
             case Format::ServerSentEvents:
                 events_.feed(piece, json_, collector_);
-                has_counted_byte_ = events_.has_counted_byte();
+                has_counted_byte_ = events_.has_counted_line();
                 break;
         }
         return has_counted_byte_;
@@ -84,8 +86,23 @@ class AnswerReader::State {
     }
 
   private:
+    /// Looks at each line until one counts: it has something in it and no error.
+    void feed_lines(std::string_view piece) {
+        while (!has_counted_byte_ && !piece.empty()) {
+            const std::size_t end = piece.find('\n');
+            const bool is_whole = end != std::string_view::npos;
+            const std::string_view line = piece.substr(0, is_whole ? end + 1 : end);
+            json_.feed(line);
+            has_visible_byte_ |= has_visible_byte(line);
+            has_counted_byte_ = is_whole && has_visible_byte_ && !collector_.has_error();
+            piece.remove_prefix(line.size());
+        }
+        json_.feed(piece);
+    }
+
     Format format_;
     bool has_counted_byte_ = false;
+    bool has_visible_byte_ = false;
     AnswerCollector collector_;
     JsonFollower json_;
     EventStream events_;

@@ -53,8 +53,9 @@ class AnswerReader {
     AnswerReader(AnswerReader&&) noexcept;
     AnswerReader& operator=(AnswerReader&&) noexcept;
 
-    /// Returns true once the first byte that counts for TTFT was seen: of anything but an SSE
-    /// comment, a `ping` event or blank lines.
+    /// Returns true once what counts for TTFT was seen: anything but an SSE comment, a `ping`
+    /// event, blank lines, or an error. Of a stream that is the end of its first line of data,
+    /// since only then it is known to be no error.
     bool feed(std::string_view piece);
 
     /// Call once, at the end of the body. `is_complete`: the HTTP message ended as its framing

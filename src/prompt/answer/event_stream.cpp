@@ -33,6 +33,8 @@ void EventStream::feed(std::string_view piece, JsonFollower& json, AnswerCollect
             read(event, json, collector);
         else
             sse_.feed(event, json);
+        if (!has_counted_line_)
+            has_counted_line_ = sse_.has_counted_line() && !collector.has_error();
         piece.remove_prefix(event.size());
     }
 }

@@ -15,7 +15,8 @@ class EventStream {
   public:
     void feed(std::string_view piece, JsonFollower& json, AnswerCollector& collector);
 
-    bool has_counted_byte() const { return sse_.has_counted_byte(); }
+    /// A line that counts came, and no error before or in it.
+    bool has_counted_line() const { return has_counted_line_; }
     bool has_error_event() const { return sse_.has_error_event(); }
 
   private:
@@ -24,6 +25,7 @@ class EventStream {
 
     SseFollower sse_;
     EventTemplate template_;
+    bool has_counted_line_ = false;
 };
 
 }  // namespace prefix_router::prompt

@@ -60,7 +60,7 @@ const char* SseFollower::field_name(const char* p) {
         line_ = Line::EventName;
     } else {
         line_ = Line::Other;
-        has_counted_byte_ |= !token().empty() && token() != "id" && token() != "retry";
+        has_counted_line_ |= !token().empty() && token() != "id" && token() != "retry";
     }
     token_size_ = 0;
     return p + 1;
@@ -70,7 +70,7 @@ const char* SseFollower::rest_of_line(const char* p, const char* end, JsonFollow
     const char* const stop = line_end(p, end);
     const std::string_view bytes(p, static_cast<std::size_t>(stop - p));
     if (line_ == Line::Data) {
-        has_counted_byte_ |= !is_ping_;
+        has_data_ = true;
         json.feed(bytes);
     } else if (line_ == Line::EventName) {
         keep(bytes);
@@ -83,8 +83,11 @@ void SseFollower::line_ended(JsonFollower& json) {
         const std::string_view name = token().substr(token().starts_with(' ') ? 1 : 0);
         is_ping_ = name == "ping";
         has_error_event_ |= name == "error";
+    } else if (line_ == Line::Data) {
+        has_counted_line_ |= has_data_ && !is_ping_ && !has_error_event_;
+        has_data_ = false;
     } else if (line_ == Line::FieldName) {
-        has_counted_byte_ |= token_size_ != 0;  // no event stream, but an answer
+        has_counted_line_ |= token_size_ != 0;  // no event stream, but an answer
         if (token_size_ == 0) event_ended(json);
     }
     line_ = Line::FieldName;

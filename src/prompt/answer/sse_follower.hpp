@@ -9,8 +9,8 @@ namespace prefix_router::prompt {
 class JsonFollower;
 
 /// Follows a stream of server-sent events that comes in pieces: hands the data of each event to a
-/// JsonFollower and tells when the first byte came that counts: not of a comment, a `ping`, an id
-/// or a blank line.
+/// JsonFollower and tells when the first line of data ended that counts: not of a `ping` or of what
+/// is named an error.
 class SseFollower {
   public:
     void feed(std::string_view piece, JsonFollower& json);
@@ -19,7 +19,7 @@ class SseFollower {
     bool rests() const {
         return line_ == Line::FieldName && token_size_ == 0 && !is_ping_ && !is_after_return_;
     }
-    bool has_counted_byte() const { return has_counted_byte_; }
+    bool has_counted_line() const { return has_counted_line_; }
     bool has_error_event() const { return has_error_event_; }
 
   private:
@@ -36,7 +36,8 @@ class SseFollower {
     std::uint8_t token_size_ = 0;
     bool is_ping_ = false;          ///< the open event is one
     bool is_after_return_ = false;  ///< a '\n' that comes next ends no line
-    bool has_counted_byte_ = false;
+    bool has_data_ = false;         ///< the open line
+    bool has_counted_line_ = false;
     bool has_error_event_ = false;
     std::array<char, 16> token_;  ///< the field's name, or the event's
 };

@@ -230,7 +230,7 @@ TEST(AnswerEnd, IsCleanForEveryReasonAfterWhichTokensStay) {
     EXPECT_TRUE(is_clean(Dialect::LlamaCppCompletion, R"({"stop_type":"eos"})"));
 }
 
-TEST(FirstByte, IsNotAComment_APing_OrABlankLine) {
+TEST(FirstByte, IsNotAComment_APing_ABlankLine_OrAnError) {
     const auto counted = [](Format format, std::string_view text) {
         AnswerReader reader(Dialect::AnthropicMessages, format, {}, false);
         bool any = false;
@@ -244,14 +244,25 @@ TEST(FirstByte, IsNotAComment_APing_OrABlankLine) {
     EXPECT_FALSE(counted(Format::ServerSentEvents, "event: ping\ndata: {\"type\":\"ping\"}\n\n"));
     EXPECT_FALSE(
         counted(Format::ServerSentEvents, "event: ping\r\ndata: {}\r\n\r\nid: 1\nretry: 5\n"));
-    EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\ndata: {}\n\ndata: {"));
+    EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\ndata: {}\n\ndata: {}\n"));
     EXPECT_FALSE(counted(Format::ServerSentEvents, "event: ping\ndata: {\ndata: }\n\n"));
-    EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\n\ndata: x"));
-    EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\r\n\r\ndata: x"));
-    EXPECT_TRUE(counted(Format::ServerSentEvents, "data: x"));
+    EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\n\ndata: x\n"));
+    EXPECT_TRUE(counted(Format::ServerSentEvents, "event: ping\r\n\r\ndata: x\r"));
+    EXPECT_FALSE(counted(Format::ServerSentEvents, "data: x"));
+    EXPECT_TRUE(counted(Format::ServerSentEvents, "data: x\n"));
+    EXPECT_FALSE(counted(Format::ServerSentEvents, "data:\n\n"));
+    EXPECT_FALSE(counted(Format::ServerSentEvents, "data: {\"error\":{\"code\":500}}\n\n"));
+    EXPECT_FALSE(counted(Format::ServerSentEvents, "event: error\ndata: {}\n\n"));
+    EXPECT_FALSE(counted(Format::ServerSentEvents,
+                         "data: {\"error\":{\"type\":\"overloaded\"}}\n\ndata: {}\n\n"));
+    EXPECT_TRUE(counted(Format::ServerSentEvents, "data: {\"error\":null}\n\n"));
+    EXPECT_TRUE(counted(Format::ServerSentEvents, "data: {}\n\ndata: {\"error\":\"late\"}\n\n"));
     EXPECT_TRUE(counted(Format::ServerSentEvents, "Internal error\n"));
     EXPECT_FALSE(counted(Format::JsonLines, "\n \n"));
-    EXPECT_TRUE(counted(Format::JsonLines, "\n{"));
+    EXPECT_FALSE(counted(Format::JsonLines, "\n{"));
+    EXPECT_TRUE(counted(Format::JsonLines, "\n{}\n"));
+    EXPECT_FALSE(counted(Format::JsonLines, "{\"error\":\"loading\"}\n"));
+    EXPECT_TRUE(counted(Format::JsonLines, "{}\n{\"error\":\"late\"}\n"));
     EXPECT_TRUE(counted(Format::Json, "{"));
     EXPECT_TRUE(counted(Format::Skip, " "));
     EXPECT_FALSE(counted(Format::Skip, ""));
