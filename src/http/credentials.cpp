@@ -32,6 +32,11 @@ std::string_view presented_key(const RequestHead& head) {
     return value;
 }
 
+bool is_preflight(const RequestHead& head) {
+    return head.method() == "OPTIONS" && head.framing() == Framing::None &&
+           !head.field("origin").empty() && !head.field("access-control-request-method").empty();
+}
+
 void replace_credentials(std::span<const std::string_view> pieces, std::string_view authorization,
                          std::string& out) {
     std::string head;

@@ -11,14 +11,15 @@
 
 namespace prefix_router::proxy {
 
-/// Before the body is read: a stranger's is not kept in memory. False, with `failure_`, for one.
+/// Before the body is read: a stranger's is not kept in memory. False, with `failure_`, for one. A
+/// browser's preflight has no key to show; the request that it asks for has.
 bool Exchange::knows_client() {
     ApiKeys& keys = context_.services.api_keys;
     if (!keys.are_asked_for()) {
         return true;
     }
     key_ = keys.find(http::presented_key(head_));
-    if (key_ == nullptr) {
+    if (key_ == nullptr && !http::is_preflight(head_)) {
         fail(ErrorKind::InvalidApiKey);
         return false;
     }

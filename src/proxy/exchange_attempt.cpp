@@ -67,7 +67,9 @@ void Exchange::lay_out_request() {
     const auto pieces = head_.pieces(url.base_path, url.authority);
     const auto& authorization = placement_.backend->access.authorization;
     if (authorization) {
-        http::replace_credentials(pieces, *authorization, outgoing_head_);
+        const bool is_stranger = key_ == nullptr && context_.services.api_keys.are_asked_for();
+        http::replace_credentials(pieces, is_stranger ? std::string_view() : *authorization,
+                                  outgoing_head_);
         outgoing_.add(outgoing_head_);
     } else {
         for (const std::string_view piece : pieces) {

@@ -85,6 +85,34 @@ TEST_F(Access, IsRefusedToStrangersInTheWordsOfTheirApi) {
     EXPECT_TRUE(wait_for_metric("errors_total", 9, "\"invalid_api_key\""));
 }
 
+TEST_F(Access, APreflightNeedsNoKeyAndGetsNone) {
+    ::setenv("PREFIX_ROUTER_TEST_AUTHORIZATION", "Bearer backend-secret", 1);
+    add_key("alpha", kKey);
+    auto own = config::backend_from_url(backend.url());
+    own->authorization.kind = config::BackendAuthorization::Kind::Environment;
+    own->authorization.source = "PREFIX_ROUTER_TEST_AUTHORIZATION";
+    config.backends.push_back(*own);
+    start({});
+    const auto status = [&](const std::string& head) {
+        TestClient client(port());
+        client.send("OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: r\r\n" + head + "\r\n");
+        return client.read().status();
+    };
+    const std::string origin = "Origin: https://app\r\n";
+    const std::string method = "Access-Control-Request-Method: POST\r\n";
+    EXPECT_EQ(status(origin + method), 200U);
+    EXPECT_EQ(status(origin + method + bearer(kOther)), 200U);
+    for (const BackendRequest& request : backend.requests()) {
+        EXPECT_EQ(request.field("Origin"), "https://app");
+        EXPECT_EQ(request.field("Authorization"), "");
+    }
+    EXPECT_EQ(status(origin), 401U);
+    EXPECT_EQ(status(method), 401U);
+    EXPECT_EQ(status(origin + method + "Content-Length: 3\r\n"), 401U);
+    EXPECT_EQ(ask("/v1/chat/completions", origin + method, chat("m")).status(), 401U);
+    EXPECT_EQ(backend.requests().size(), 2U);
+}
+
 TEST_F(Access, AStrangersBodyIsNotWaitedFor) {
     add_key("alpha", kKey);
     start({backend.url()});
