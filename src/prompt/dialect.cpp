@@ -42,32 +42,4 @@ Dialect dialect_of(std::string_view method, std::string_view target) {
     return Dialect::None;
 }
 
-std::string_view to_string(Dialect dialect) {
-    switch (dialect) {
-        case Dialect::None:
-            return "none";
-        case Dialect::OpenAiChat:
-            return "openai_chat";
-        case Dialect::OpenAiCompletions:
-            return "openai_completions";
-        case Dialect::OpenAiResponses:
-            return "openai_responses";
-        case Dialect::AnthropicMessages:
-            return "anthropic_messages";
-        case Dialect::SageMakerInvocations:
-            return "sagemaker_invocations";
-        case Dialect::Generate:
-            return "generate";
-        case Dialect::GenerateStream:
-            return "generate_stream";
-        case Dialect::LlamaCppCompletion:
-            return "llama_cpp_completion";
-        case Dialect::OllamaChat:
-            return "ollama_chat";
-        case Dialect::OllamaGenerate:
-            return "ollama_generate";
-    }
-    return "none";
-}
-
 }  // namespace prefix_router::prompt

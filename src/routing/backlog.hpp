@@ -54,8 +54,6 @@ class Backlog {
     std::size_t pending() const { return pending_.size; }
     const Entry* first() const { return pending_.head; }
     Entry* first() { return pending_.head; }
-    /// Sum of the expected times of all pending entries.
-    Seconds work() const { return work_; }
 
   private:
     struct List {

@@ -25,7 +25,4 @@ enum class Dialect : std::uint8_t {
 /// ignored). No allocation.
 Dialect dialect_of(std::string_view method, std::string_view target);
 
-/// "openai_chat", ...; for logs and metric labels.
-std::string_view to_string(Dialect dialect);
-
 }  // namespace prefix_router::prompt

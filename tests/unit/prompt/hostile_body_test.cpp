@@ -93,7 +93,7 @@ TEST(HostileBodies, GiveSomeKeyInEveryDialect) {
             keyed[dialect] += key.empty() ? 0 : 1;
         }
     }
-    for (const Dialect dialect : kAll) EXPECT_GE(keyed[dialect], 1) << to_string(dialect);
+    for (const Dialect dialect : kAll) EXPECT_GE(keyed[dialect], 1) << static_cast<int>(dialect);
     EXPECT_GE(keyed[Dialect::OpenAiChat], 12) << "those with messages";
 }
 
