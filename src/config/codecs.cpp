@@ -66,7 +66,7 @@ Result<milliseconds> DurationCodec::parse(const RawNode& node) const {
     if (text.has_error()) {
         return text.error();
     }
-    const auto value = parse_duration(*text);
+    auto value = parse_duration(*text);
     if (value.has_error()) {
         return value;
     }

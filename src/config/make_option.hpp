@@ -10,7 +10,7 @@ namespace prefix_router::config {
 
 /// A row of an option table: `codec` reads and writes `field`.
 template <class Section, class T, class Codec>
-Option<Section> option(std::string_view name, Reload reload, T Section::* field, Codec codec,
+Option<Section> option(std::string_view name, Reload reload, T Section::* field, const Codec& codec,
                        std::string_view help) {
     Option<Section> made;
     made.name = name;

@@ -143,6 +143,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
     void report_repeated_keys(const RawNode& map) {
         std::vector<const RawNode*> sorted;
+        sorted.reserve(map.children.size());
         for (const RawNode& child : map.children) {
             sorted.push_back(&child);
         }

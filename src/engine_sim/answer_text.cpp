@@ -12,7 +12,7 @@ std::string answer_text(std::uint64_t prompt_digest, std::uint32_t marker, Token
     constexpr std::uint64_t kLetters = 26;
     const auto bytes = static_cast<std::size_t>(count * kBytesPerToken);
     char digits[9];
-    std::snprintf(digits, sizeof digits, "%08x", marker);
+    static_cast<void>(std::snprintf(digits, sizeof digits, "%08x", marker));
     std::string text(digits);
     text.reserve(bytes);
     Random random(prompt_digest);

@@ -19,7 +19,7 @@ using RequestParser = http::request_parser<http::string_body>;
 
 constexpr std::size_t kBodyLimit = std::size_t{256} << 20;
 constexpr std::uint32_t kHeaderLimit = 1U << 20;
-constexpr std::size_t kReadSize = 16 * 1024;
+constexpr std::size_t kReadSize = std::size_t{16} * 1024;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 ClientConnection::ReadStatus status_of(const boost::system::error_code& error) {

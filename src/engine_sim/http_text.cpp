@@ -53,7 +53,7 @@ std::string stream_piece(const HttpRequest& request, std::string_view bytes) {
     // An empty chunk would end the answer.
     if (request.is_http_1_0 || bytes.empty()) return std::string(bytes);
     char size[20];
-    std::snprintf(size, sizeof size, "%zx\r\n", bytes.size());
+    static_cast<void>(std::snprintf(size, sizeof size, "%zx\r\n", bytes.size()));
     std::string piece = size;
     return piece.append(bytes).append("\r\n");
 }

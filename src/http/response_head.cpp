@@ -31,7 +31,7 @@ std::string without_lengths(std::string_view head) {
 
 Result<void> write(std::string_view bytes, const Asker& asker, ResponseHead& head) {
     ResponseHeadWriter writer(head, asker, ResponseHeadWriter::Lengths::AsSent);
-    const Result<void> written = writer.write(bytes);
+    Result<void> written = writer.write(bytes);
     if (written || !writer.has_both_framings()) {
         return written;
     }
@@ -51,7 +51,7 @@ void ResponseHead::clear() {
 
 Result<std::size_t> ResponseHeadParser::parse(std::string_view bytes, const Asker& asker,
                                               ResponseHead& head) {
-    const Result<std::size_t> end = scanner_.find_end(bytes);
+    Result<std::size_t> end = scanner_.find_end(bytes);
     const std::size_t start = scanner_.start();
     if (!end) {
         return Error(ErrorKind::BadResponse, end.error().message());

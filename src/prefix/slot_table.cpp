@@ -7,7 +7,7 @@
 namespace prefix_router::prefix {
 namespace {
 
-constexpr std::size_t kSegmentBytes = 256 * 1024;
+constexpr std::size_t kSegmentBytes = std::size_t{256} * 1024;
 constexpr std::size_t kSlotsPerPage = Reservation::kPageBytes / sizeof(Slot);
 
 unsigned bits_for(std::size_t memory_bytes) {

@@ -199,7 +199,7 @@ void Timeline::open_bucket() {
 /// Drops forgotten buckets, merges thinned ones and makes room for as many as a third of the rest.
 void Timeline::compact() {
     values_from_tree(sums_);
-    std::size_t buckets = starts_.size();
+    std::size_t buckets = 0;
     std::uint32_t scale = 1;
     do {
         buckets = merge(scale);

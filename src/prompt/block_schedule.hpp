@@ -11,16 +11,16 @@ namespace prefix_router::prompt {
 /// Length of a block that begins at `position`: the relative precision stays, and 64 KB make 88
 /// blocks.
 constexpr std::uint32_t block_length(std::uint64_t position) {
-    if (position < 8 * 1024) return 256;
-    if (position < 64 * 1024) return 1024;
+    if (position < std::uint64_t{8} * 1024) return 256;
+    if (position < std::uint64_t{64} * 1024) return 1024;
     return 4096;
 }
 inline constexpr std::uint32_t kMaxBlockLength = 4096;
 
 /// Blocks that a prompt of `bytes` makes, with room for some message ends.
 constexpr std::size_t likely_blocks(std::size_t bytes) {
-    const std::size_t near = std::min<std::size_t>(bytes, 8 * 1024);
-    const std::size_t middle = std::min<std::size_t>(bytes - near, 56 * 1024);
+    const std::size_t near = std::min<std::size_t>(bytes, std::size_t{8} * 1024);
+    const std::size_t middle = std::min<std::size_t>(bytes - near, std::size_t{56} * 1024);
     return near / 256 + middle / 1024 + (bytes - near - middle) / 4096 + 24;
 }
 

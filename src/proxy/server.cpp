@@ -74,7 +74,7 @@ class Server::Plane {
 };
 
 Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherited) {
-    std::signal(SIGPIPE, SIG_IGN);
+    static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
     if (auto loaded = load_certificate(); !loaded) {
         return loaded.error();
     }

@@ -23,7 +23,7 @@ void format_time(std::string& out) {
     const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(now - whole).count();
     const std::time_t seconds = whole.count();
     std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
+    static_cast<void>(::gmtime_r(&seconds, &parts));
     char text[32];
     const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S.", &parts);
     out.assign(text, size);

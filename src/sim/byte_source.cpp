@@ -18,7 +18,7 @@ namespace prefix_router::sim {
 namespace {
 
 struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
@@ -122,7 +122,9 @@ Result<File> open_seekable(const std::string& path) {
             return cannot_read(path, std::string("temporary file: ") + std::strerror(errno));
     }
     if (std::ferror(file.get()) != 0) return cannot_read(path, std::strerror(errno));
-    std::rewind(copy.get());  // writes what is buffered
+    // Writes what is buffered.
+    if (std::fseek(copy.get(), 0, SEEK_SET) != 0)
+        return cannot_read(path, std::string("temporary file: ") + std::strerror(errno));
     return copy;
 }
 
@@ -137,7 +139,8 @@ Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path) {
     if (count == 0 && std::ferror(file.get()) != 0) return cannot_read(path, std::strerror(errno));
     constexpr std::array<unsigned char, 6> kXz = {0xfd, '7', 'z', 'X', 'Z', 0};
     if (count == magic.size() && magic == kXz) {
-        std::rewind(file.get());
+        if (std::fseek(file.get(), 0, SEEK_SET) != 0)
+            return cannot_read(path, std::strerror(errno));
         return XzSource::open(path, std::move(file));
     }
     return ZlibSource::open(path, file);

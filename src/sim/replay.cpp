@@ -122,11 +122,13 @@ void summarise_work(const Simulated& simulated, std::size_t backends, ReplayResu
 }  // namespace
 
 std::vector<std::string> known_strategies() {
+    const auto rivals = rival_names();
     std::vector<std::string> result;
+    result.reserve(std::size(kDaemonStrategies) + std::size(rivals));
     for (const config::Strategy strategy : kDaemonStrategies) {
         result.emplace_back(config::to_string(strategy));
     }
-    for (const std::string_view name : rival_names()) result.emplace_back(name);
+    for (const std::string_view name : rivals) result.emplace_back(name);
     return result;
 }
 

@@ -33,11 +33,12 @@ class ProgressBar {
         const auto filled = static_cast<std::size_t>(share * kWidth);
         std::string bar(std::min(filled, std::size_t{kWidth}), '#');
         bar.resize(kWidth, '.');
-        std::fprintf(stderr, "\r\033[K%-28s [%s] %3.0f%%", name.c_str(), bar.c_str(), share * 100);
-        std::fflush(stderr);
+        static_cast<void>(std::fprintf(stderr, "\r\033[K%-28s [%s] %3.0f%%", name.c_str(),
+                                       bar.c_str(), share * 100));
+        static_cast<void>(std::fflush(stderr));
     }
     void clear() {
-        if (is_terminal_) std::fputs("\r\033[K", stderr);
+        if (is_terminal_) static_cast<void>(std::fputs("\r\033[K", stderr));
     }
 
   private:

@@ -74,6 +74,7 @@ Result<bool> keep_sessions(RawTrace& raw, std::size_t count, std::uint64_t seed)
         names.insert(*row.session);
     }
     std::vector<std::pair<Digest, std::string>> ranked;
+    ranked.reserve(names.size());
     for (const std::string& name : names) ranked.emplace_back(session_rank(seed, name), name);
     std::sort(ranked.begin(), ranked.end());
     for (std::size_t k = count; k < ranked.size(); ++k) names.erase(ranked[k].second);
@@ -84,6 +85,7 @@ Result<bool> keep_sessions(RawTrace& raw, std::size_t count, std::uint64_t seed)
 /// Arrivals in seconds from the first, with groups of equal stamps spread until the next stamp.
 std::vector<Seconds> arrivals(const std::vector<TraceRow>& rows) {
     std::vector<Seconds> times;
+    times.reserve(rows.size());
     for (const TraceRow& row : rows) times.push_back(row.timestamp_ms / 1000);
     for (std::size_t begin = 0; begin < times.size();) {
         std::size_t end = begin;

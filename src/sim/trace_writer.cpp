@@ -20,7 +20,7 @@ constexpr std::uint32_t kBlockTokens = 64;
 constexpr std::size_t kIdBits = 52;  // exact in readers that keep numbers as doubles
 
 struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }
 };
 
 }  // namespace
@@ -54,7 +54,7 @@ class TraceWriter::State {
 Result<void> TraceWriter::State::reopen() {
     file_.reset(std::fopen(options_.path.c_str(), "ab"));
     if (!file_) return failure();
-    std::fseek(file_.get(), 0, SEEK_END);
+    if (std::fseek(file_.get(), 0, SEEK_END) != 0) return failure();
     bytes_ = static_cast<std::size_t>(std::max(0L, std::ftell(file_.get())));
     run_ = salted(0);
     return write("{\"version\":1,\"block_size\":" + std::to_string(kBlockTokens) + "}\n");
@@ -83,11 +83,15 @@ Result<void> TraceWriter::State::flush() {
 
 /// path -> path.1 -> ... -> path.N; the oldest is replaced.
 Result<void> TraceWriter::State::rotate() {
+    const auto flushed = flush();
+    if (!flushed) return flushed.error();
     file_.reset();
     const auto numbered = [this](std::uint32_t k) {
         return k == 0 ? options_.path : options_.path + "." + std::to_string(k);
     };
-    if (options_.kept_files == 0) std::remove(options_.path.c_str());
+    const bool is_in_the_way =
+        options_.kept_files == 0 && std::remove(options_.path.c_str()) != 0 && errno != ENOENT;
+    if (is_in_the_way) return failure();
     for (std::uint32_t k = options_.kept_files; k-- > 0;) {
         const int status = std::rename(numbered(k).c_str(), numbered(k + 1).c_str());
         if (status != 0 && errno != ENOENT) return failure();
@@ -113,8 +117,8 @@ std::string TraceWriter::State::render(const prompt::PromptKey& key, const Entry
         sizes += comma + std::to_string(size);
     }
     std::array<char, 32> think{};
-    std::snprintf(think.data(), think.size(), "%.3f",
-                  static_cast<double>(turn.think.count()) / 1000);
+    static_cast<void>(std::snprintf(think.data(), think.size(), "%.3f",
+                                    static_cast<double>(turn.think.count()) / 1000));
     return "{\"timestamp\":" + std::to_string(entry.arrived.count()) +
            ",\"input_length\":" + std::to_string(entry.prompt_tokens) +
            ",\"output_length\":" + std::to_string(entry.output_tokens) + ",\"hash_ids\":[" + ids +

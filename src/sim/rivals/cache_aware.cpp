@@ -24,6 +24,7 @@ class CacheAware final : public MappedRival {
             return pick_best(matches, best);
         }
         std::vector<std::int64_t> sizes;
+        sizes.reserve(indexes_.size());
         for (const PrefixIndex& index : indexes_)
             sizes.push_back(static_cast<std::int64_t>(index.size()));
         return pick_least(sizes, random_);

@@ -49,6 +49,7 @@ class MappedRival : public CountedRival {
 
     std::vector<std::size_t> match_all(const Prompt& prompt) const {
         std::vector<std::size_t> result;
+        result.reserve(indexes_.size());
         for (const PrefixIndex& index : indexes_) result.push_back(index.match(prompt.blocks));
         return result;
     }

@@ -38,6 +38,7 @@ class Sticky final : public QueueTrackingRival {
     std::size_t least_work(const Prompt& prompt, const std::vector<std::size_t>& matches,
                            const std::vector<std::size_t>& candidates) {
         std::vector<Tokens> work;
+        work.reserve(candidates.size());
         for (const std::size_t k : candidates) {
             work.push_back(queued_[k] + own_tokens(prompt, matches[k]));
         }
