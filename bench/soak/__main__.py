@@ -194,6 +194,13 @@ def soak(binary, minutes, seed, growth_limit, folder):
             process.wait()
 
 
+def is_by_chance(counts, faults):
+    """Unasked bytes that cross a request on their way are rare. A router that does not look at its idle connections
+    takes nearly all of them for answers."""
+    unasked = faults.get("surplus", 0) + faults.get("late_surplus", 0)
+    return counts.get("failed_by_crossed", 0) <= 2 + unasked // 20
+
+
 def conclude(report, levels, leaked, is_flat, memory, faults, killed, took, code, router):
     counts = report.get("counts", {})
     wrong, lost = report.get("wrong", ["no report"]), report.get("lost", [])
@@ -208,7 +215,7 @@ def conclude(report, levels, leaked, is_flat, memory, faults, killed, took, code
     excused = sum(count for name, count in counts.items() if name.startswith("failed_by_"))
     leaks = {**{name: int(levels[name]) for name in (*LEVELS, "backend_in_flight")}, "descriptors": leaked}
     is_good = (requests > 0 and not wrong and not lost and not any(leaks.values()) and is_flat and
-               levels["backend_healthy"] == BACKENDS and code == 0)
+               levels["backend_healthy"] == BACKENDS and code == 0 and is_by_chance(counts, faults))
     if not is_good:
         print("soak: the router's last words:\n" + router.tail())
     print("soak: %s: %d requests in %d s (%d/s), %d failed by their backend, %d clients left, %d processes killed; "

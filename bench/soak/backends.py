@@ -4,8 +4,9 @@ usage: python3 -m bench.soak.backends CONTROL_SOCKET BACKENDS SEED
 
 Backend 0 never fails. The others fail a share of what they get, in every phase, and are now and then gone for a while.
 CONTROL_SOCKET is a Unix socket: the line "ports" gives their ports; "fate TAG SECONDS" what was done to a request ("-": nothing;
-"unread": nothing, but a backend died in the last SECONDS and may not have read what it was sent); "calm" makes all of
-them good from then on; "faults" counts them.
+"unread": nothing, but a backend died in the last SECONDS and may not have read what it was sent; "crossed": it met
+bytes on their way that nobody asked for, which nothing tells from its answer); "calm" makes all of them good from then
+on; "faults" counts them.
 """
 import asyncio
 import collections
@@ -21,6 +22,7 @@ from . import http1, payload
 FAULT_SHARE = 0.06
 GONE_EVERY, GONE_FOR = 8.0, 1.0  # seconds, means
 STALL = 3.0
+CROSSING = 0.1  # seconds in which a request may have been sent before unasked bytes arrived
 FATES_KEPT = 200_000
 SURPLUS = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
 REFUSAL = b"HTTP/1.1 %s\r\nRetry-After: 1\r\nContent-Length: 4\r\n\r\nbusy"
@@ -84,6 +86,7 @@ class Backend:
     def __init__(self, pool, number):
         self.pool, self.number, self.port, self.server = pool, number, 0, None
         self.open = {}  # writer -> tag of the request in hand, or None
+        self.surplus = {}  # writer -> when it got bytes that nobody asked for
         self.cached = set()
 
     async def listen(self):
@@ -120,6 +123,7 @@ class Backend:
             pass
         finally:
             self.open.pop(writer, None)
+            self.surplus.pop(writer, None)
             writer.close()
 
     async def answer(self, reader, writer, head):
@@ -130,6 +134,9 @@ class Backend:
             return "next"
         tag = head.get("x-soak-tag", "none")
         self.open[writer] = tag
+        if time.monotonic() - self.surplus.pop(writer, -CROSSING) < CROSSING:
+            self.pool.mark(tag, "crossed")
+            raise Drop("reset")  # or the next request would get this one's answer
         fault = self.choose_fault()
         if fault in EARLY or fault in INSIDE:
             self.pool.mark(tag, fault)
@@ -187,6 +194,7 @@ class Backend:
         if fault == "late_surplus":
             await asyncio.sleep(self.pool.random.uniform(0, 0.05))
         if fault in ("surplus", "late_surplus") and is_idle(reader, writer):
+            self.surplus[writer] = time.monotonic()
             writer.write(SURPLUS)
         return "end" if fault == "close_after" else "next"
 

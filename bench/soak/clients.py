@@ -24,6 +24,10 @@ class Wrong(Exception):
     """Bytes that are not this request's answer."""
 
 
+class Unasked(Wrong):
+    """Bytes that a backend sent although nobody asked."""
+
+
 class Failed(Exception):
     """No whole answer: the router's own error, or a cut."""
 
@@ -51,8 +55,9 @@ class Request:
         return [self.head(b"Content-Length: %d\r\n" % len(self.body)), self.body]
 
     def check(self, head, body):
-        if head.get("x-soak-tag") != self.tag:
-            raise Wrong("%s: the answer's tag is %r" % (self.kind, head.get("x-soak-tag")))
+        tag = head.get("x-soak-tag")
+        if tag != self.tag:
+            raise (Wrong if tag else Unasked)("%s: the answer's tag is %r" % (self.kind, tag))
         if self.kind == "stream":
             self.check_stream(body)
         elif self.kind == "chat":
@@ -188,6 +193,11 @@ class Crowd:
                     self.counts["dropped_behind_last"] += len(requests) - i - 1
                     return len(requests) == i + 1
             return True
+        except Unasked as unasked:
+            if await self.fate(request, 0) != "crossed":
+                self.wrong.append("%s %s: %r" % (request.tag, request.kind, unasked))
+            else:
+                self.counts["failed_by_crossed"] += 1
         except (Wrong, http1.Malformed, ValueError, KeyError, IndexError) as wrong:
             self.wrong.append("%s %s: %r" % (request.tag, request.kind, wrong))
         except (Failed, http1.CutOff, asyncio.TimeoutError) as failure:
@@ -202,11 +212,15 @@ class Crowd:
         for request in requests:
             await line.send(request)
 
-    async def judge(self, request, failure, age):
+    async def fate(self, request, age):
         reader, writer = await asyncio.open_unix_connection(self.control)
         writer.write(b"fate %s %f\n" % (request.tag.encode(), age))
         fate = (await reader.readline()).decode().strip()
         writer.close()
+        return fate
+
+    async def judge(self, request, failure, age):
+        fate = await self.fate(request, age)
         if fate == "-":
             self.lost.append("%s %s: %s" % (request.tag, request.kind, failure))
         else:
