@@ -25,16 +25,12 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import exposition  # noqa: E402
+import loopback  # noqa: E402
+from loopback import free_port  # noqa: E402
 
 ROUTER = sys.argv.pop(1)
 PATIENCE = 15
 PROBES = re.compile(rb"GET /(health|ping|metrics|props|slots|v1/models|get_server_info) ")
-
-
-def free_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
 
 
 def has_ipv6():
@@ -182,15 +178,7 @@ def read_to_end(client):
 
 
 def wait_until(holds):
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        try:
-            if holds():
-                return
-        except OSError:
-            pass
-        time.sleep(0.02)
-    raise AssertionError("did not come about")
+    loopback.wait_until(holds, patience=PATIENCE)
 
 
 def make_certificate(folder, name):

@@ -7,13 +7,15 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import unittest
 
 import markdown
+
+sys.path.insert(0, str(markdown.ROOT / "tests/support"))
+import loopback  # noqa: E402
 
 ENGINE_SIM = pathlib.Path(sys.argv.pop(2)).resolve()
 ROUTER = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -34,9 +36,7 @@ class FreePorts:
 
     @staticmethod
     def free():
-        with socket.socket() as held:
-            held.bind(("127.0.0.1", 0))
-            return held.getsockname()[1]
+        return loopback.free_port()
 
 
 def whole(configuration):

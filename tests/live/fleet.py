@@ -5,14 +5,16 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import urllib.request
 
-START_SECONDS = 30
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from loopback import free_port, wait_until  # noqa: E402
+
 CHARACTERS_A_TOKEN = 4
 
 
@@ -24,12 +26,6 @@ def words(seed, tokens):
     for number in range(size // len(letters) + 1):
         text.append("%06x%s" % (chance.getrandbits(24), letters[6:]) if number % 4 == 0 else letters)
     return "".join(text)[:size]
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def fetch(url, data=None):
@@ -48,7 +44,11 @@ class Engine:
 
     def start(self):
         self.process = subprocess.Popen([self.program, "--port", str(self.port), *self.options], stdout=subprocess.DEVNULL)
-        wait_for("engine-sim", self.process, lambda: fetch(self.url + "/health"))
+        wait_until(self.is_up, "engine-sim", process=self.process)
+
+    def is_up(self):
+        fetch(self.url + "/health")
+        return True
 
     def restart(self):
         self.stop()
@@ -60,17 +60,6 @@ class Engine:
     def stop(self):
         self.process.kill()
         self.process.wait()
-
-
-def wait_for(what, process, is_up):
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            is_up()
-            return
-        except OSError:
-            time.sleep(0.02)
-    raise RuntimeError(what + " did not start")
 
 
 class Answer:
@@ -95,11 +84,11 @@ class Router:
         self.path = file.name
         self.process = subprocess.Popen([program, "--config", self.path, "--bench-speed-up", str(speed_up)],
                                         stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        wait_for("prefix-router", self.process, self.check_ready)
+        wait_until(self.is_ready, "prefix-router", process=self.process)
 
-    def check_ready(self):
-        if any(backend["health"] != "healthy" or backend["reported"]["running"] is None for backend in self.backends().values()):
-            raise OSError("not yet")
+    def is_ready(self):
+        return all(backend["health"] == "healthy" and backend["reported"]["running"] is not None
+                   for backend in self.backends().values())
 
     def backends(self):
         state = json.loads(fetch("http://127.0.0.1:%d/backends" % self.admin_port))

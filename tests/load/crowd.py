@@ -12,27 +12,16 @@ import json
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import exposition  # noqa: E402
+import loopback  # noqa: E402
 
 BODY = 64 << 20
 EVENTS = 40
-
-
-def free_ports(count):
-    held = [socket.socket() for _ in range(count)]
-    for s in held:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in held]
-    for s in held:
-        s.close()
-    return ports
 
 
 def rss_mib(pid):
@@ -43,7 +32,7 @@ def rss_mib(pid):
 class Crowd:
     def __init__(self, options):
         self.options = options
-        self.port, self.admin, *engines = free_ports(4)
+        self.port, self.admin, *engines = loopback.free_ports(4)
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         self.engine = subprocess.Popen(
@@ -61,17 +50,8 @@ class Crowd:
     def metric(self, name):
         return exposition.metric(self.get("/metrics"), name)
 
-    def wait_until(self, what, condition, seconds=30):
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                if condition():
-                    return
-            except OSError:
-                pass
-            if time.monotonic() > deadline or self.router.poll() is not None:
-                raise SystemExit("FAIL: %s within %d s" % (what, seconds))
-            time.sleep(0.1)
+    def wait_until(self, what, holds):
+        loopback.wait_until(holds, what, process=self.router)
 
     def say(self, step):
         print("%-44s router RSS %5d MiB" % (step, rss_mib(self.router.pid)), flush=True)

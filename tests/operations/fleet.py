@@ -1,21 +1,18 @@
 """A daemon before two simulated engines, on free ports, that has served requests."""
 import json
 import os
-import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from loopback import free_port  # noqa: E402
+
 PATIENCE = 60
 PROMPT = "Tell me about the sky. " * 40
-
-
-def free_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
 
 
 def get(url):

@@ -1,12 +1,10 @@
 """Free ports, and waiting for a server."""
-import socket
+import os
 import subprocess
+import sys
 
-
-def free_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from loopback import free_port  # noqa: E402, F401
 
 
 def wait_for(url, seconds):
