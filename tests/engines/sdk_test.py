@@ -5,14 +5,13 @@ usage: sdk_test.py ROUTER_BINARY BACKEND_URL BACKEND_URL     (started by llamacp
 
 Needs the packages of requirements-clients.txt. Every test names what it claims; prints unittest's summary.
 """
-import json
+import hashlib
 import os
 import random
-import socket
+import ssl
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.request
 
@@ -21,6 +20,7 @@ import openai
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import exposition  # noqa: E402
+from loopback import free_port, wait_until  # noqa: E402
 
 ROUTER, BACKENDS = sys.argv[1], sys.argv[2:4]
 API_KEY = "sk-any-key-passes-through"
@@ -32,38 +32,27 @@ def text(seed, words):
     return " ".join(rnd.choice(WORDS) for _ in range(words))
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Router:
     """The daemon with decisions exposed, in front of both servers."""
 
-    def __init__(self):
+    def __init__(self, settings="", scheme="http"):
         self.port, self.admin_port = free_port(), free_port()
-        self.url = "http://127.0.0.1:%d" % self.port
+        self.url = "%s://127.0.0.1:%d" % (scheme, self.port)
         self.file = tempfile.NamedTemporaryFile("w", suffix=".yaml", delete=False)
         self.file.write("listen: 127.0.0.1:%d\nadmin: 127.0.0.1:%d\nbackends:\n" % (self.port, self.admin_port))
         for i, url in enumerate(BACKENDS):
             self.file.write("  - url: %s\n    id: llama-%d\n" % (url, i))
-        self.file.write("routing:\n  expose_decision: true\nlog:\n  access: off\n")
+        self.file.write("routing:\n  expose_decision: true\nlog:\n  access: off\n" + settings)
         self.file.close()
 
     def __enter__(self):
         self.process = subprocess.Popen([ROUTER, "--config", self.file.name])
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                with urllib.request.urlopen("http://127.0.0.1:%d/readyz" % self.admin_port, timeout=2) as answer:
-                    if answer.status == 200:
-                        return self
-            except OSError:
-                pass
-            if time.monotonic() > deadline or self.process.poll() is not None:
-                raise SystemExit("the router did not become ready")
-            time.sleep(0.05)
+        wait_until(self.is_ready, "the router's readiness", process=self.process)
+        return self
+
+    def is_ready(self):
+        with urllib.request.urlopen("http://127.0.0.1:%d/readyz" % self.admin_port, timeout=5) as answer:
+            return answer.status == 200
 
     def __exit__(self, *_):
         self.process.terminate()
@@ -73,6 +62,75 @@ class Router:
     def metric(self, name):
         with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % self.admin_port, timeout=5) as answer:
             return exposition.metric(answer.read().decode(), name)
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+
+def make_authority_and_certificate(folder):
+    """An authority and its certificate for 127.0.0.1; returns the files: authority, certificate, key."""
+    authority, authority_key, certificate, key, request, names = (
+        os.path.join(folder, name) for name in ("ca.pem", "ca.key", "own.pem", "own.key", "own.csr", "names"))
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    openssl("req", "-x509", *curve, "-keyout", authority_key, "-out", authority, "-days", "2", "-subj", "/CN=authority",
+            "-addext", "keyUsage=critical,keyCertSign")
+    openssl("req", *curve, "-keyout", key, "-out", request, "-subj", "/CN=router")
+    with open(names, "w") as file:
+        file.write("subjectAltName=IP:127.0.0.1\nauthorityKeyIdentifier=keyid\n")
+    openssl("x509", "-req", "-in", request, "-CA", authority, "-CAkey", authority_key, "-CAcreateserial", "-days", "2",
+            "-out", certificate, "-extfile", names)
+    return authority, certificate, key
+
+
+class TlsTest(unittest.TestCase):
+    """Both SDKs over TLS with an authority of one's own, and with API keys that the router asks for."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.authority, certificate, key = make_authority_and_certificate(folder.name)
+        settings = "tls:\n  certificate: %s\n  key: %s\n" % (certificate, key)
+        settings += "api_keys:\n  - name: sdk\n    sha256: %s\n" % hashlib.sha256(API_KEY.encode()).hexdigest()
+        cls.router = Router(settings, "https").__enter__()
+        cls.addClassCleanup(cls.router.__exit__)
+
+    def clients(self, key=API_KEY, authority=None):
+        trusted = ssl.create_default_context(cafile=authority or self.authority)
+        for make, http, path in ((openai.OpenAI, openai.DefaultHttpxClient, "/v1"),
+                                 (anthropic.Anthropic, anthropic.DefaultHttpxClient, "")):
+            client = make(base_url=self.router.url + path, api_key=key, max_retries=0, timeout=60,
+                          http_client=http(verify=trusted))
+            self.addCleanup(client.close)
+            yield client
+
+    def test_answers_plain_and_streamed(self):
+        chat, messages = self.clients()
+        question = dict(model="tiny", max_tokens=8, messages=[{"role": "user", "content": "hello over tls"}])
+        self.assertEqual(chat.chat.completions.create(**question).usage.completion_tokens, 8)
+        self.assertGreater(len(list(chat.chat.completions.create(**question, stream=True))), 2)
+        self.assertEqual(messages.messages.create(**question).role, "assistant")
+        with messages.messages.stream(**question) as stream:
+            self.assertGreater(stream.get_final_message().usage.output_tokens, 0)
+
+    def test_an_unknown_key_is_the_sdks_own_error(self):
+        chat, messages = self.clients(key="sk-unknown")
+        question = dict(model="tiny", max_tokens=8, messages=[{"role": "user", "content": "hello"}])
+        with self.assertRaises(openai.AuthenticationError) as caught:
+            chat.chat.completions.create(**question)
+        self.assertEqual(caught.exception.code, "invalid_api_key")
+        with self.assertRaises(anthropic.AuthenticationError):
+            messages.messages.create(**question)
+
+    def test_a_certificate_of_an_unknown_authority_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other, _, _ = make_authority_and_certificate(folder)
+            chat, messages = self.clients(authority=other)
+            with self.assertRaises(openai.APIConnectionError):
+                chat.models.list()
+            with self.assertRaises(anthropic.APIConnectionError):
+                messages.models.list()
 
 
 class SdkTest(unittest.TestCase):
@@ -170,10 +228,7 @@ class SdkTest(unittest.TestCase):
             model="tiny", messages=[{"role": "user", "content": "leave me"}], max_tokens=400, stream=True)
         next(iter(stream))
         stream.close()
-        deadline = time.monotonic() + 10
-        while self.router.metric("requests_in_flight") and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.assertEqual(self.router.metric("requests_in_flight"), 0)
+        wait_until(lambda: self.router.metric("requests_in_flight") == 0, "an end of the request")
 
 
 if __name__ == "__main__":
