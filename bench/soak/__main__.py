@@ -1,8 +1,9 @@
 """Mixed traffic through a router before backends that fail in every way; see bench/soak.sh.
 
-usage: python3 -m bench.soak ROUTER_BINARY MINUTES SEED GROWTH
+usage: python3 -m bench.soak ROUTER_BINARY MINUTES SEED GROWTH PAUSE
 
 GROWTH: percent by which the router's memory may grow over the last half; a sanitizer keeps freed memory.
+PAUSE: seconds that each client rests between two requests, on average.
 """
 import json
 import os
@@ -148,11 +149,11 @@ class Memory(threading.Thread):
         return statistics.median(half[-fifth:]) / statistics.median(half[:fifth]) - 1
 
 
-def kill_clients(port, control, seconds, seed):
+def kill_clients(port, control, seconds, seed, pause):
     """Clients one after the other that are killed with everything open."""
     killed, end = 0, time.monotonic() + seconds
     while time.monotonic() < end:
-        victim = start("clients", port, control, VICTIM_WORKERS, seconds, seed + 1000 + killed)
+        victim = start("clients", port, control, VICTIM_WORKERS, seconds, seed + 1000 + killed, pause)
         time.sleep(VICTIM_LIFE)
         victim.kill()
         victim.communicate()
@@ -160,7 +161,7 @@ def kill_clients(port, control, seconds, seed):
     return killed
 
 
-def soak(binary, minutes, seed, growth_limit, folder):
+def soak(binary, minutes, seed, growth_limit, pause, folder):
     chaos = Chaos(folder, seed)
     router = Router(binary, folder, chaos.ports)
     try:
@@ -168,8 +169,8 @@ def soak(binary, minutes, seed, growth_limit, folder):
         seconds = minutes * 60
         memory = Memory(router)
         began = time.monotonic()
-        crowd = start("clients", router.port, chaos.path, WORKERS, seconds, seed)
-        killed = kill_clients(router.port, chaos.path, seconds, seed)
+        crowd = start("clients", router.port, chaos.path, WORKERS, seconds, seed, pause)
+        killed = kill_clients(router.port, chaos.path, seconds, seed, pause)
         report = json.loads(crowd.communicate()[0] or "{}")
         took = time.monotonic() - began
         memory.is_over.set()
@@ -227,4 +228,5 @@ def conclude(report, levels, leaked, is_flat, memory, faults, killed, took, code
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        sys.exit(soak(os.path.abspath(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]), scratch))
+        sys.exit(soak(os.path.abspath(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]),
+                      float(sys.argv[5]), scratch))

@@ -1,6 +1,8 @@
 """The clients of a soak: mixed traffic through the router, every answer compared with what it must be, to the byte.
 
-usage: python3 -m bench.soak.clients ROUTER_PORT CONTROL_SOCKET WORKERS SECONDS SEED
+usage: python3 -m bench.soak.clients ROUTER_PORT CONTROL_SOCKET WORKERS SECONDS SEED PAUSE
+
+PAUSE: seconds that each worker rests between two requests, on average.
 
 Prints its report as JSON. A request that fails is excused only by what a backend did to it (bench.soak.backends).
 """
@@ -149,8 +151,8 @@ class Line:
 
 
 class Crowd:
-    def __init__(self, port, control, seed):
-        self.port, self.control, self.seed = port, control, seed
+    def __init__(self, port, control, seed, pause):
+        self.port, self.control, self.seed, self.pause = port, control, seed, pause
         self.counts = collections.Counter()
         self.wrong, self.lost = [], []
 
@@ -161,6 +163,8 @@ class Crowd:
     async def work(self, dice):
         line = None
         while time.monotonic() < self.end:
+            if self.pause:
+                await asyncio.sleep(dice.expovariate(1 / self.pause))
             if line is None or line.is_last or dice.random() < 0.15:
                 if line:
                     line.close()
@@ -248,11 +252,12 @@ class Crowd:
         return False
 
 
-async def run(port, control, workers, seconds, seed):
-    crowd = Crowd(port, control, seed)
+async def run(port, control, workers, seconds, seed, pause):
+    crowd = Crowd(port, control, seed, pause)
     await crowd.run(workers, seconds)
     print(json.dumps({"counts": crowd.counts, "wrong": crowd.wrong, "lost": crowd.lost}))
 
 
 if __name__ == "__main__":
-    asyncio.run(run(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])))
+    asyncio.run(run(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]),
+                    float(sys.argv[6])))
