@@ -127,6 +127,18 @@ void PrefixMap::Table::match(const Chain& chain, std::span<const BackendSlot> ba
     }
 }
 
+std::size_t PrefixMap::Table::copies(std::uint64_t hash) const {
+    const Slot* const slot = slots_.find(key_of(hash));
+    if (slot == nullptr) {
+        return 0;
+    }
+    const std::span<const std::uint64_t> words =
+        is_set(slot->word) ? sets_.view(slot->word)
+                           : std::span<const std::uint64_t>(&slot->word, 1);
+    return static_cast<std::size_t>(std::count_if(
+        words.begin(), words.end(), [this](auto word) { return is_believed(Copy(word)); }));
+}
+
 void PrefixMap::Table::distances(const Chain& chain, std::size_t backend,
                                  std::vector<StackDistance>& out) const {
     out.assign(chain.hashes.size(), kNever);

@@ -27,6 +27,9 @@ void PrefixMap::match(const Chain& chain, std::span<const BackendSlot> backends,
                       std::span<Match> out) const {
     table_->match(chain, backends, out);
 }
+std::size_t PrefixMap::copies(std::uint64_t hash) const {
+    return table_->copies(hash);
+}
 void PrefixMap::distances(const Chain& chain, BackendSlot backend,
                           std::vector<StackDistance>& out) const {
     table_->distances(chain, backend.index(), out);

@@ -42,6 +42,7 @@ class PrefixMap::Table final : private SlotFilter {
 
     void match(const Chain& chain, std::span<const BackendSlot> backends,
                std::span<Match> out) const;
+    std::size_t copies(std::uint64_t hash) const;
     void distances(const Chain& chain, std::size_t backend, std::vector<StackDistance>& out) const;
     void touch(const Chain& chain, std::size_t backend, std::size_t from);
     void touch_and_pin(const Chain& chain, std::size_t backend, std::size_t believed);

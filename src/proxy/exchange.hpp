@@ -125,6 +125,7 @@ class Exchange final : public TicketOwner {
     net::Task<void> answer_error();
     void settle();
     void settle_ticket();
+    void count_report(Tokens prompt, Tokens cached);
     void record_trace(const prompt::Usage& usage);
     routing::Outcome::Kind outcome_kind(bool has_error_event) const;
     Verdict verdict(bool has_error_event) const;

@@ -1,6 +1,7 @@
 // How an exchange ends: the error answer, the outcome for the routing, the counts, the log line.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include <prometheus/counter.h>
@@ -84,12 +85,7 @@ void Exchange::settle_ticket() {
     if (facts.usage.cached_tokens) {
         outcome.reported_cached = static_cast<Tokens>(*facts.usage.cached_tokens);
         reported_cached_ = outcome.reported_cached;
-        metrics.reported_cached_tokens.Increment(static_cast<double>(*outcome.reported_cached));
-        const Tokens expected = placement_.decision.expected_cached;
-        metrics.cached_tokens_error.Observe(
-            static_cast<double>(expected - *outcome.reported_cached));
-        metrics.reported_prompt_tokens.Increment(
-            static_cast<double>(outcome.reported_prompt.value_or(0)));
+        count_report(outcome.reported_prompt.value_or(0), *outcome.reported_cached);
     }
     if (outcome.kind == Outcome::Kind::Success) {
         outcome.answer_hashes = facts.hashes;
@@ -97,6 +93,28 @@ void Exchange::settle_ticket() {
         record_trace(facts.usage);
     }
     context_.services.desk.end(*ticket_, outcome, verdict(facts.has_error_event));
+}
+
+/// Belief and truth about one prompt.
+void Exchange::count_report(Tokens prompt, Tokens cached) {
+    Metrics& metrics = context_.services.metrics;
+    const auto prompt_tokens = static_cast<double>(prompt);
+    const auto cached_tokens = static_cast<double>(cached);
+    const auto expected = static_cast<double>(placement_.decision.expected_cached);
+    metrics.reported_prompt_tokens.Increment(prompt_tokens);
+    metrics.reported_cached_tokens.Increment(cached_tokens);
+    metrics.cached_tokens_error.Observe(std::abs(expected - cached_tokens));
+    if (!placement_.backend) {
+        return;
+    }
+    BackendMetrics& backend = *placement_.backend->metrics;
+    backend.reported_prompt_tokens.Increment(prompt_tokens);
+    backend.reported_cached_tokens.Increment(cached_tokens);
+    if (expected > cached_tokens) {
+        backend.missing_cached_tokens.Increment(expected - cached_tokens);
+    } else if (expected < cached_tokens) {
+        backend.unexpected_cached_tokens.Increment(cached_tokens - expected);
+    }
 }
 
 /// A request with a whole answer, for the replay (log.trace). A disk that fails is told by the

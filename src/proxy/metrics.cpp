@@ -13,9 +13,7 @@ namespace {
 
 using metrics::Registry;
 
-constexpr std::array kTokenErrorBuckets{-65536.0, -16384.0, -4096.0, -1024.0, -256.0,
-                                        -64.0,    -1.0,     0.0,     64.0,    256.0,
-                                        1024.0,   4096.0,   16384.0, 65536.0};
+constexpr std::array kTokenErrorBuckets{0.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0};
 constexpr const char* kRetriesHelp = "Attempts repeated, by cause";
 
 prometheus::Counter& retries(Registry& registry, const char* cause) {
@@ -42,9 +40,8 @@ Metrics::Metrics(Registry& registry)
       reported_cached_tokens(registry.counter("reported_cached_tokens_total",
                                               "Cached tokens as reported by the engines")),
       cached_tokens_error(registry.histogram("cached_tokens_error",
-                                             "Cached tokens expected minus reported, per answer "
-                                             "that reports them: negative where more "
-                                             "was cached than believed",
+                                             "Difference between cached tokens expected and "
+                                             "reported, per answer that reports them",
                                              kTokenErrorBuckets)),
       first_token_seconds(registry.histogram(
           "time_to_first_token_seconds",
@@ -203,7 +200,18 @@ BackendMetrics Metrics::make_backend(const std::string& id) {
         registry_.gauge("backend_foreign_requests",
                         "Requests there that did not come through this router", labels),
         registry_.gauge("backend_running", "Requests running, as the engine reports", labels),
-        registry_.gauge("backend_waiting", "Requests waiting, as the engine reports", labels)};
+        registry_.gauge("backend_waiting", "Requests waiting, as the engine reports", labels),
+        registry_.counter("backend_reported_prompt_tokens_total",
+                          "Prompt tokens of its answers that report cached tokens", labels),
+        registry_.counter("backend_reported_cached_tokens_total", "Cached tokens it reported",
+                          labels),
+        registry_.counter("backend_missing_cached_tokens_total",
+                          "Cached tokens expected there and not reported", labels),
+        registry_.counter("backend_unexpected_cached_tokens_total",
+                          "Cached tokens reported and not expected there", labels),
+        registry_.counter("backend_saved_prefill_seconds_total",
+                          "Prefill that reported cached tokens saved, at the rates learned",
+                          labels)};
 }
 
 /// Unless somebody asked for the same series again just before.

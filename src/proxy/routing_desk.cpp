@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 
 namespace prefix_router::proxy {
@@ -27,6 +28,19 @@ prefix::PrefixMap::Options map_options(const config::Config& config) {
     prefix::PrefixMap::Options options;
     options.memory_bytes = config.limits.prefix_map_bytes;
     return options;
+}
+
+BackendCounts counts_of(const BackendMetrics& metrics) {
+    BackendCounts counts;
+    counts.requests = metrics.requests.Value();
+    counts.failures = metrics.failures.Value();
+    counts.refusals = metrics.refusals.Value();
+    counts.reported_prompt_tokens = metrics.reported_prompt_tokens.Value();
+    counts.reported_cached_tokens = metrics.reported_cached_tokens.Value();
+    counts.missing_cached_tokens = metrics.missing_cached_tokens.Value();
+    counts.unexpected_cached_tokens = metrics.unexpected_cached_tokens.Value();
+    counts.saved_prefill = metrics.saved_prefill_seconds.Value();
+    return counts;
 }
 
 }  // namespace
@@ -71,8 +85,10 @@ void RoutingDesk::join(const RosterStep::Arrival& arrival) {
     arrival.backend->slot = slot;
     if (entries_.size() <= slot.index()) {
         entries_.resize(slot.index() + 1);
+        published_saved_.resize(slot.index() + 1);
     }
     entries_[slot.index()] = arrival.backend;
+    published_saved_[slot.index()] = 0;
     router_.backend_added(slot, clock_.now());
 }
 
@@ -105,6 +121,7 @@ void RoutingDesk::let_go(std::vector<BackendRef>& gone) {
     const std::vector<BackendSlot> slots(pool_.slots().begin(), pool_.slots().end());
     for (const BackendSlot slot : slots) {
         if (pool_.find(slot)->leaving && router_.is_idle(slot)) {
+            publish_saved(slot, router_.belief(slot, clock_.now()));
             router_.backend_removed(slot);
             pool_.remove(slot);
             gone.push_back(std::move(entries_[slot.index()]));
@@ -245,6 +262,8 @@ std::vector<BackendState> RoutingDesk::states() const {
         state.last_error = entries_[slot.index()]->last_trouble();
         state.scraped = backend.scraped;
         state.belief = router_.belief(slot, now);
+        state.counts = counts_of(*entries_[slot.index()]->metrics);
+        state.counts.saved_prefill += state.belief.saved_prefill - published_saved_[slot.index()];
     }
     return states;
 }
@@ -252,6 +271,20 @@ std::vector<BackendState> RoutingDesk::states() const {
 std::vector<routing::ExplainedDecision> RoutingDesk::decisions(std::size_t limit) const {
     const std::lock_guard lock(mutex_);
     return router_.explained(limit);
+}
+
+std::vector<routing::HotPrefix> RoutingDesk::hot_prefixes(std::size_t limit) const {
+    std::vector<routing::MarkedPrompt> prompts;
+    {
+        const std::lock_guard lock(mutex_);
+        prompts = router_.sampled_prompts();
+    }
+    auto ranked = routing::rank_prefixes(prompts, limit);  // outside the lock: a millisecond
+    const std::lock_guard lock(mutex_);
+    for (routing::HotPrefix& prefix : ranked) {
+        prefix.copies = map_.copies(prefix.hash);
+    }
+    return ranked;
 }
 
 void RoutingDesk::publish() {
@@ -277,6 +310,7 @@ void RoutingDesk::publish() {
         series.prefill_rate.Set(belief.prefill_tokens_per_s);
         series.prefill_overhead.Set(belief.overhead);
         series.lanes.Set(belief.lanes);
+        publish_saved(slot, belief);
         series.work.Set(belief.work);
         series.foreign.Set(belief.foreign);
         series.running.Set(backend.scraped.running.value_or(0));
@@ -291,6 +325,14 @@ void RoutingDesk::publish() {
     metrics_.panic.Set(!pool_.slots().empty() && !pool_.has_usable(now) ? 1 : 0);
     metrics_.map_entries.Set(static_cast<double>(map_.entries()));
     metrics_.map_bytes.Set(static_cast<double>(map_.memory_bytes()));
+}
+
+/// Routing counts from when the backend joined, its series may be older.
+void RoutingDesk::publish_saved(BackendSlot slot, const routing::BackendBelief& belief) {
+    Seconds& published = published_saved_[slot.index()];
+    entries_[slot.index()]->metrics->saved_prefill_seconds.Increment(belief.saved_prefill -
+                                                                     published);
+    published = belief.saved_prefill;
 }
 
 RoutingDesk::Placement RoutingDesk::placement_of(const routing::Decision& decision) const {

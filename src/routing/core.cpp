@@ -15,7 +15,8 @@ Router::Core::Core(Options options, pool::Pool& pool, prefix::PrefixMap& map, Ra
       strategy_(make_strategy(options_.routing, View{pool_, map_, fleet_, random_})),
       adaptive_(dynamic_cast<Adaptive*>(strategy_.get())),
       queue_(HoldQueue::rules(options_.routing, options_.queue)),
-      log_(options_.kept_decisions) {}
+      log_(options_.kept_decisions),
+      sample_(options_.kept_decisions) {}
 
 void Router::Core::begin(TimePoint now) {
     ++call_;
@@ -145,6 +146,7 @@ BackendBelief Router::Core::belief(BackendSlot slot, TimePoint now) const {
     belief.capacity_is_learned = state.capacity.is_learned();
     belief.resident = map_.resident(slot);
     belief.lanes = state.backlog.lanes();
+    belief.saved_prefill = state.saved_prefill;
     belief.work = state.work.at(to_seconds(now.time_since_epoch()));
     belief.foreign = state.foreign.total(to_seconds(now.time_since_epoch()));
     const ModelId model = backend->models.empty() ? kUnknownModel : backend->models.front();

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "prefix_router/routing/prefix_sample.hpp"
 #include "prefix_router/routing/router.hpp"
 
 #include "routing/decision_log.hpp"
@@ -45,6 +46,7 @@ class Router::Core {
     QueueState queue() const;
     BackendBelief belief(BackendSlot slot, TimePoint now) const;
     std::vector<ExplainedDecision> explained(std::size_t limit) const { return log_.newest(limit); }
+    std::vector<MarkedPrompt> sampled_prompts() const { return sample_.prompts(); }
     double bytes_per_token(ModelId model) const;
 
   private:
@@ -120,6 +122,7 @@ class Router::Core {
     void discount(Record& record);
     void remember_answer(const Record& record, const Outcome& outcome);
     void learn(const Record& record, const Outcome& outcome);
+    void count_saved(const Record& record, Tokens prompt, Tokens cached);
     void learn_slots(const Record& record, Tokens prompt, Tokens cached);
     void forget_cache(BackendSlot slot);
     void learn_cache(const Record& record, Tokens prompt, Tokens cached);
@@ -133,6 +136,7 @@ class Router::Core {
     Adaptive* adaptive_ = nullptr;  // the strategy, when it is that one
     HoldQueue queue_;
     DecisionLog log_;
+    PrefixSample sample_;
     RecordPool records_;
     std::vector<Ticket*> released_;
     bool has_limits_ = false;  // some backend takes so many requests and no more

@@ -159,6 +159,9 @@ void Router::Core::send(Ticket& ticket, Choice choice) {
     decision.expected_wait = expected_wait;
     reserve(record, backend, state);
     log_.record(ticket, strategy_->terms(), at_);
+    if (record.excluded.empty()) {
+        sample_.note(record.chain());
+    }
 }
 
 void Router::Core::reserve(Record& record, pool::Backend& backend, BackendState& state) {

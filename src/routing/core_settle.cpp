@@ -233,6 +233,9 @@ void Router::Core::learn(const Record& record, const Outcome& outcome) {
     if (!ask.key.is_tokens && outcome.reported_prompt) {
         model.ratio.learn(ask.key.total, prompt);
     }
+    if (outcome.reported_cached) {
+        count_saved(record, prompt, *outcome.reported_cached);
+    }
     if (outcome.reported_cached && !ask.key.goes_around_cache) {
         learn_cache(record, prompt, *outcome.reported_cached);
     }
@@ -244,6 +247,17 @@ void Router::Core::learn(const Record& record, const Outcome& outcome) {
         record.is_alone ? model.prefill.learn(record.backend, sample)
                         : model.prefill.learn_bound(sample);
     }
+}
+
+// Against computing the whole prompt there.
+void Router::Core::count_saved(const Record& record, Tokens prompt, Tokens cached) {
+    const PrefillModel& prefill = fleet_.model(record.ticket->ask().model).prefill;
+    if (cached <= 0 || !prefill.is_calibrated()) {
+        return;
+    }
+    const Tokens computed = std::max<Tokens>(1, prompt - cached);
+    fleet_.at(record.backend).saved_prefill += prefill.estimate(record.backend, prompt, prompt) -
+                                               prefill.estimate(record.backend, computed, prompt);
 }
 
 // Prompts beside the slots are found again in the order of an LRU, as the map has them; how many

@@ -37,6 +37,7 @@ struct BackendState {
     SlotsWatch slots_watch;
     bool has_fixed_lanes = false;
     bool has_reported_cached = false;
+    Seconds saved_prefill = 0;    ///< by reported cached tokens, at the rates learned
     Tokens scraped_capacity = 0;  ///< the last one seen
     std::uint32_t scraped_slots = 0;
     Tokens awaiting_tokens = 0;      ///< prompts of requests sent whose first byte has not come

@@ -70,6 +70,10 @@ std::vector<ExplainedDecision> Router::explained(std::size_t limit) const {
     return core_->explained(limit);
 }
 
+std::vector<MarkedPrompt> Router::sampled_prompts() const {
+    return core_->sampled_prompts();
+}
+
 double Router::bytes_per_token(ModelId model) const {
     return core_->bytes_per_token(model);
 }

@@ -65,6 +65,9 @@ class PrefixMap {
     void match(const Chain& chain, std::span<const BackendSlot> backends,
                std::span<Match> out) const;
 
+    /// Backends believed to hold the block.
+    std::size_t copies(std::uint64_t hash) const;
+
     /// Stack distances of the chain's blocks [0, chain.hashes.size()) on one backend, ascending
     /// along the chain.
     void distances(const Chain& chain, BackendSlot backend, std::vector<StackDistance>& out) const;

@@ -33,6 +33,11 @@ struct BackendMetrics {
     prometheus::Gauge& foreign;  ///< requests there that did not come through this router
     prometheus::Gauge& running;  ///< as the engine reports it
     prometheus::Gauge& waiting;
+    prometheus::Counter& reported_prompt_tokens;  ///< of answers that report cached tokens
+    prometheus::Counter& reported_cached_tokens;
+    prometheus::Counter& missing_cached_tokens;     ///< expected and not reported
+    prometheus::Counter& unexpected_cached_tokens;  ///< reported and not expected
+    prometheus::Counter& saved_prefill_seconds;
 };
 
 /// The series of one API key; they vanish with the last reference to them.
@@ -69,7 +74,7 @@ class Metrics {
     prometheus::Counter& expected_cached_tokens;  ///< believed at the decision
     prometheus::Counter& reported_prompt_tokens;  ///< by engines that report cached tokens
     prometheus::Counter& reported_cached_tokens;
-    prometheus::Histogram& cached_tokens_error;  ///< expected minus reported, per answer
+    prometheus::Histogram& cached_tokens_error;  ///< between expected and reported, per answer
     prometheus::Histogram& first_token_seconds;
     prometheus::Histogram& duration_seconds;
     prometheus::Histogram& decision_seconds;

@@ -35,6 +35,18 @@ class TicketOwner {
 /// requests that their client left, and where the request itself may be the reason (500).
 enum class Verdict : std::uint8_t { None, Good, Bad };
 
+/// What its counters had come to.
+struct BackendCounts {
+    double requests = 0;
+    double failures = 0;
+    double refusals = 0;
+    double reported_prompt_tokens = 0;
+    double reported_cached_tokens = 0;
+    double missing_cached_tokens = 0;
+    double unexpected_cached_tokens = 0;
+    Seconds saved_prefill = 0;
+};
+
 /// What the router believes and knows about one backend, for the admin listener.
 struct BackendState {
     std::string id;
@@ -46,6 +58,7 @@ struct BackendState {
     bool is_leaving = false;  ///< removed; its last answers end
     pool::ScrapedLoad scraped;
     routing::BackendBelief belief;
+    BackendCounts counts;
 };
 
 /// One step from a set of backends to another; the Roster's.
@@ -115,12 +128,15 @@ class RoutingDesk {
     bool has_usable_backend() const;
     std::vector<BackendState> states() const;
     std::vector<routing::ExplainedDecision> decisions(std::size_t limit) const;
+    /// The prefixes that most of the last prompts begin with.
+    std::vector<routing::HotPrefix> hot_prefixes(std::size_t limit) const;
 
     const config::Health& health_policy() const { return health_; }
 
   private:
     Placement placement_of(const routing::Decision& decision) const;
     void judge(const routing::Ticket& ticket, Verdict verdict);
+    void publish_saved(BackendSlot slot, const routing::BackendBelief& belief);
     void wake_released();
     void join(const RosterStep::Arrival& arrival);
     void leave(const BackendEntry& backend);
@@ -134,7 +150,8 @@ class RoutingDesk {
     pool::Pool pool_;
     prefix::PrefixMap map_;
     routing::Router router_;
-    std::vector<BackendRef> entries_;  // by slot
+    std::vector<BackendRef> entries_;       // by slot
+    std::vector<Seconds> published_saved_;  // by slot
     std::size_t leaving_ = 0;
 };
 

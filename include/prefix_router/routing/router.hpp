@@ -16,6 +16,7 @@
 #include "prefix_router/prefix/prefix_map.hpp"
 #include "prefix_router/prompt/prompt_key.hpp"
 #include "prefix_router/routing/decision.hpp"
+#include "prefix_router/routing/prefix_sample.hpp"
 
 namespace prefix_router::routing {
 
@@ -99,8 +100,9 @@ struct BackendBelief {
     double prefill_tokens_per_s = 0;  ///< P at position 0
     double speed_factor = 1;          ///< its own measured / expected prefill time
     double lanes = 1;
-    double work = 0;     ///< expected prefill sent there lately, seconds per second
-    double foreign = 0;  ///< requests there that did not come through this router
+    Seconds saved_prefill = 0;  ///< so far, by cached tokens that engines reported
+    double work = 0;            ///< expected prefill sent there lately, seconds per second
+    double foreign = 0;         ///< requests there that did not come through this router
 };
 
 /// What waits.
@@ -127,7 +129,7 @@ class Router {
         /// A backend's KV memory as it is believed until it is told or learned.
         Tokens initial_capacity = 1'000'000;
         bool learn_capacity = true;  ///< false: configured or scraped values are believed for good
-        std::size_t kept_decisions = 0;  ///< ring for explained(); 0 = off
+        std::size_t kept_decisions = 0;  ///< rings for explained(), sampled_prompts(); 0 = off
     };
 
     Router(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random random);
@@ -178,6 +180,8 @@ class Router {
 
     BackendBelief belief(BackendSlot slot, TimePoint now) const;
     std::vector<ExplainedDecision> explained(std::size_t limit) const;  ///< newest first
+    /// The last prompts sent, for rank_prefixes(); copied in some 20 us.
+    std::vector<MarkedPrompt> sampled_prompts() const;
     double bytes_per_token(ModelId model) const;
 
   private:
