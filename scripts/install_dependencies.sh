@@ -29,6 +29,11 @@ case "$(distribution)" in
         ;;
 esac
 
+# For the dashboard's test, which is skipped on Ubuntu: that has Chromium as a snap only.
+if [[ ${1:-all} == all && $(distribution) == debian* ]]; then
+    packages+=(chromium fonts-dejavu-core)
+fi
+
 is_installed() {
     [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null) == ii* ]]
 }

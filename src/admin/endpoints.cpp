@@ -2,11 +2,13 @@
 
 #include <charconv>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "prefix_router/config/options.hpp"
 
+#include "admin/dashboard.hpp"
 #include "admin/openapi.hpp"
 #include "admin/state_json.hpp"
 
@@ -72,7 +74,7 @@ Answer show_metrics(const Sources& sources) {
 }  // namespace
 
 std::vector<Route> endpoints(const Sources& sources) {
-    return {
+    std::vector<Route> routes{
         {"GET", "/metrics", [sources](const Request&) { return show_metrics(sources); }},
         {"GET", "/healthz", [](const Request&) { return json_answer({{"alive", true}}); }, true},
         {"GET", "/readyz", [sources](const Request&) { return show_readiness(sources); }, true},
@@ -89,6 +91,10 @@ std::vector<Route> endpoints(const Sources& sources) {
                            config::to_yaml(sources.config, config::Comments::Without)};
          }},
     };
+    for (Route& route : dashboard_routes(sources)) {
+        routes.push_back(std::move(route));
+    }
+    return routes;
 }
 
 }  // namespace prefix_router::admin

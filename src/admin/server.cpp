@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,7 @@
 
 #include "prefix_router/net/listener.hpp"
 
+#include "admin/event_streams.hpp"
 #include "admin/query.hpp"
 
 namespace prefix_router::admin {
@@ -44,7 +46,9 @@ Answer error_answer(unsigned status, const std::string& message) {
 std::string known_paths(const std::vector<Route>& routes) {
     std::string list;
     for (const auto& route : routes) {
-        list += (list.empty() ? "" : ", ") + route.method + " " + route.path;
+        if (!route.is_part_of_a_page) {
+            list += (list.empty() ? "" : ", ") + route.method + " " + route.path;
+        }
     }
     return list;
 }
@@ -128,6 +132,11 @@ class Server::Listener {
         } else {
             acceptor_ = tcp::acceptor(io_, endpoint);
         }
+        for (const Route& route : routes_) {
+            if (route.feed) {
+                streams_.emplace(route.path, std::make_unique<EventStreams>(io_, route.feed));
+            }
+        }
         port_ = acceptor_.local_endpoint().port();
         descriptor_ = acceptor_.native_handle();
     }
@@ -136,6 +145,9 @@ class Server::Listener {
 
     void run() {
         asio::co_spawn(io_, accept_connections(), [](const std::exception_ptr&) {});
+        for (auto& [path, streams] : streams_) {
+            streams->begin();
+        }
         thread_ = std::thread([this] { io_.run(); });
     }
 
@@ -152,6 +164,9 @@ class Server::Listener {
             // Closing alone would leave the socket, which the successor has, in this epoll.
             beast::error_code ignored;
             const net::Descriptor closing(acceptor_.release(ignored));
+            for (auto& [path, streams] : streams_) {
+                streams->end();
+            }
         });
     }
 
@@ -188,6 +203,10 @@ class Server::Listener {
             if (read_error) {
                 co_return;
             }
+            if (EventStreams* const streams = streams_for(parser.get())) {
+                co_await streams->serve(stream);
+                break;
+            }
             http::response<http::string_body> response = respond(parser.get());
             keep_alive = response.keep_alive();
             const auto [write_error, written] =
@@ -200,19 +219,44 @@ class Server::Listener {
         stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
     }
 
-    http::response<http::string_body> respond(const http::request<http::string_body>& message) {
+    bool is_allowed(const http::request<http::string_body>& message, const Request& request) const {
+        return !token_ || is_open(routes_, request.path) || shows(message, *token_);
+    }
+
+    /// The streams that answer the request; null: respond() does.
+    EventStreams* streams_for(const http::request<http::string_body>& message) {
         const Request request = read_request(message);
-        const bool is_allowed =
-            !token_ || is_open(routes_, request.path) || shows(message, *token_);
-        Answer answer =
-            is_allowed ? dispatch(routes_, request)
-                       : error_answer(401, "send the admin token as Authorization: Bearer TOKEN");
+        const auto found = streams_.find(request.path);
+        const bool is_served = found != streams_.end() && request.method == "GET" && !is_retired_ &&
+                               is_allowed(message, request) && !found->second->is_full();
+        return is_served ? found->second.get() : nullptr;
+    }
+
+    Answer answer_to(const http::request<http::string_body>& message) {
+        const Request request = read_request(message);
+        if (!is_allowed(message, request)) {
+            Answer refusal =
+                error_answer(401, "send the admin token as Authorization: Bearer TOKEN");
+            refusal.fields.emplace_back("WWW-Authenticate", "Bearer");
+            return refusal;
+        }
+        if (request.method == "GET" && streams_.contains(request.path)) {
+            Answer refusal =
+                error_answer(503, "as many event streams are open as may be; try again");
+            refusal.fields.emplace_back("Retry-After", "5");
+            return refusal;
+        }
+        return dispatch(routes_, request);
+    }
+
+    http::response<http::string_body> respond(const http::request<http::string_body>& message) {
+        Answer answer = answer_to(message);
         http::response<http::string_body> response(static_cast<http::status>(answer.status),
                                                    message.version());
         response.set(http::field::content_type, answer.content_type);
         response.set(http::field::cache_control, "no-store");
-        if (!is_allowed) {
-            response.set(http::field::www_authenticate, "Bearer");
+        for (const auto& [name, value] : answer.fields) {
+            response.set(name, value);
         }
         response.keep_alive(message.keep_alive() && !is_retired_);
         const auto size = answer.body.size();
@@ -226,6 +270,7 @@ class Server::Listener {
     asio::io_context io_{1};
     std::vector<Route> routes_;
     std::optional<Sha256> token_;
+    std::map<std::string, std::unique_ptr<EventStreams>> streams_;  // by path
     tcp::acceptor acceptor_;
     std::uint16_t port_ = 0;
     int descriptor_ = -1;

@@ -112,7 +112,8 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
                                              parts->trace.get(), parts->clock,   parts->speed_up};
     parts->server = std::make_unique<proxy::Server>(parts->config, around);
     auto admin = start_admin(
-        parts->config, {parts->config, parts->registry, parts->desk, *parts->server, parts->clock},
+        parts->config,
+        {parts->config, parts->registry, parts->metrics, parts->desk, *parts->server, parts->clock},
         std::move(inherited.admin));
     if (!admin) {
         return admin.error();

@@ -21,16 +21,20 @@ def get(url):
 
 
 class Fleet:
-    def __init__(self, router, engine_sim):
+    """Each of the engines is a process of its own, in `engines`. `settings`: YAML for the router's configuration."""
+
+    def __init__(self, router, engine_sim, settings=""):
         self.port, self.admin_port = free_port(), free_port()
         engine_ports = [free_port(), free_port()]
         self.log = tempfile.TemporaryFile("w+")
         self.children = []
         self.pause = threading.Event()
-        self.start(engine_sim, "--port", ",".join(map(str, engine_ports)))
-        backends = [word for port in engine_ports for word in ("--backend", f"http://127.0.0.1:{port}")]
-        self.start(router, "--listen", f"127.0.0.1:{self.port}", "--admin", f"127.0.0.1:{self.admin_port}",
-                   "--log-level", "info", *backends)
+        self.engines = [self.start(engine_sim, "--port", str(port)) for port in engine_ports]
+        self.configuration = tempfile.NamedTemporaryFile("w", suffix=".yaml")
+        self.configuration.write(f"listen: 127.0.0.1:{self.port}\nadmin: 127.0.0.1:{self.admin_port}\nbackends:\n")
+        self.configuration.write("".join(f"  - url: http://127.0.0.1:{port}\n" for port in engine_ports) + settings)
+        self.configuration.flush()
+        self.start(router, "--config", self.configuration.name)
         waited = subprocess.run(["curl", "-sf", "--retry", str(PATIENCE), "--retry-delay", "1", "--retry-all-errors",
                                  f"http://127.0.0.1:{self.admin_port}/readyz"], capture_output=True, check=False)
         if waited.returncode != 0:
@@ -40,6 +44,7 @@ class Fleet:
     def start(self, *command):
         self.children.append(subprocess.Popen([os.fspath(word) for word in command], stdin=subprocess.DEVNULL,
                                               stdout=self.log, stderr=self.log))
+        return self.children[-1]
 
     def admin(self, path):
         return get(f"http://127.0.0.1:{self.admin_port}{path}")
@@ -70,3 +75,4 @@ class Fleet:
             child.terminate()
         for child in self.children:
             child.wait(PATIENCE)
+        self.configuration.close()

@@ -1,4 +1,4 @@
-"""Validators from PyPI that bring their schemas along, in a venv in the build folder.
+"""Tools from PyPI (validators that bring their schemas along, a browser's driver), in a venv in the build folder.
 
 The venv's modules serve the tests themselves, too: which modules the machine's own Python has does not matter.
 """
@@ -7,24 +7,25 @@ import site
 import subprocess
 import sys
 
-REQUIREMENTS = pathlib.Path(__file__).with_name("requirements-schemas.txt")
+SCHEMAS = "requirements-schemas.txt"
 
 
-def installed(cache):
+def installed(cache, requirements=SCHEMAS):
     """The folder of the venv's programs; installs them when the requirements or Python have changed."""
     folder = pathlib.Path(cache)
     stamp = folder / "installed.txt"
-    wanted = f"{sys.version}\n{REQUIREMENTS.read_text()}"
+    file = pathlib.Path(__file__).with_name(requirements)
+    wanted = f"{sys.version}\n{file.read_text()}"
     if not stamp.exists() or stamp.read_text() != wanted:
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder / "venv"], check=True)
-        subprocess.run([folder / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", REQUIREMENTS],
+        subprocess.run([folder / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", file],
                        check=True)
         stamp.write_text(wanted)
     return folder / "venv/bin"
 
 
-def use(cache):
-    """Makes yaml and jsonschema importable."""
-    installed(cache)
+def use(cache, requirements=SCHEMAS):
+    """Makes the venv's modules importable."""
+    installed(cache, requirements)
     modules, = (pathlib.Path(cache) / "venv/lib").glob("python3*/site-packages")
     site.addsitedir(str(modules))

@@ -15,13 +15,14 @@ namespace prefix_router::admin {
 struct Sources {
     const config::Config& config;
     metrics::Registry& registry;
+    proxy::Metrics& metrics;
     proxy::RoutingDesk& desk;
     const proxy::Server& server;
     const Clock& clock;
 };
 
-/// GET /metrics, /healthz, /readyz, /backends, /decisions?limit=N, /config, and /openapi.json,
-/// which describes them all. No prompt and no credential appears in any.
+/// GET /metrics, /healthz, /readyz, /backends, /decisions?limit=N, /config, the dashboard at /, and
+/// /openapi.json, which describes them all. No prompt and no credential appears in any.
 std::vector<Route> endpoints(const Sources& sources);
 
 }  // namespace prefix_router::admin

@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "prefix_router/admin/event_feed.hpp"
 #include "prefix_router/base/error.hpp"
 #include "prefix_router/base/sha256.hpp"
 #include "prefix_router/config/config.hpp"
@@ -26,6 +28,7 @@ struct Answer {
     unsigned status = 200;
     std::string content_type = "application/json";
     std::string body;
+    std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the head, beside its type
 };
 
 /// One endpoint. Handlers run on the admin thread, one at a time, and must not block for long.
@@ -33,13 +36,17 @@ struct Route {
     std::string method;
     std::string path;  ///< exact
     std::function<Answer(const Request&)> handle;
-    bool is_open = false;  ///< asks for no token
+    bool is_open = false;            ///< asks for no token
+    bool is_part_of_a_page = false;  ///< named in no list of paths
+    /// Not null: a GET is answered by these events, for as long as both sides stay. At most 16
+    /// clients at a time.
+    std::shared_ptr<EventFeed> feed = nullptr;
 };
 
 /// The admin listener: a small HTTP server on a thread of its own, apart from the data plane in
 /// every respect. Unknown paths get 404 with the list of known ones, other methods 405. Requests
-/// are limited to 1 MiB and 10 s. start() and stop() belong to one owner; stop() (or destruction)
-/// joins the thread.
+/// are limited to 1 MiB and 10 s. Event streams hold up nobody and end with retire(). start() and
+/// stop() belong to one owner; stop() (or destruction) joins the thread.
 class Server {
   public:
     /// Serves on the `inherited` socket where there is one, and binds `address` where not. With a
