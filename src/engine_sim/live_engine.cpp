@@ -46,7 +46,7 @@ LiveEngine::Started LiveEngine::start(const sim::Engine::Request& request, Gener
     Started started;
     started.status = submission.status;
     if (submission.status == sim::Engine::Submitted::Accepted) {
-        auto shared = std::make_shared<Generation>(std::move(generation));
+        auto shared = std::make_shared<Generation>(generation);
         generations_.emplace(submission.id, shared);
         started.handle = GenerationHandle(*this, submission.id, std::move(shared));
     }

@@ -44,7 +44,7 @@ class MessagesFormat final : public AnswerFormat {
     }
 
   private:
-    static std::string typed(const std::string& type, Json data) {
+    static std::string typed(const std::string& type, const Json& data) {
         Json event = {{"type", type}};
         event.update(data);
         return named_event(type, event);

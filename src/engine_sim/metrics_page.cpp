@@ -24,7 +24,7 @@ class Page {
 
     void sample(std::string_view name, double value, const std::string& labels = {}) {
         char number[32];
-        std::snprintf(number, sizeof number, "%.17g", value);
+        static_cast<void>(std::snprintf(number, sizeof number, "%.17g", value));
         text_.append(name).append("{").append(base_);
         if (!labels.empty()) text_.append(",").append(labels);
         text_.append("} ").append(number).append("\n");

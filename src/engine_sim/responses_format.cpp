@@ -45,13 +45,13 @@ class ResponsesFormat final : public AnswerFormat {
 
   private:
     // Sequence numbers are left to the order of the events: all 0, as the clients ignore them.
-    static std::string typed(const std::string& type, Json data) {
+    static std::string typed(const std::string& type, const Json& data) {
         Json event = {{"type", type}, {"sequence_number", 0}};
         event.update(data);
         return named_event(type, event);
     }
 
-    Json place(std::size_t choice, Json data) const {
+    Json place(std::size_t choice, const Json& data) const {
         Json event = {{"item_id", item_id()}, {"output_index", choice}, {"content_index", 0}};
         event.update(data);
         return event;

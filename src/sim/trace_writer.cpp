@@ -65,7 +65,7 @@ Result<void> TraceWriter::State::record(const prompt::PromptKey& key, const Entr
         const auto opened = reopen();
         if (!opened) return opened.error();
     }
-    const auto written = write(render(key, entry));
+    auto written = write(render(key, entry));
     if (!written || bytes_ < options_.max_bytes) return written;
     return rotate();
 }
