@@ -75,7 +75,7 @@ std::string DashboardFeed::greeting() {
     const json begin{{"started", started_},
                      {"period_s", std::chrono::duration<double>(period()).count()},
                      {"first_token_bounds", first_token_bounds(sources_.metrics)},
-                     {"strategy", config::to_string(sources_.config.routing.strategy)},
+                     {"strategy", config::to_string(sources_.levers.effective().routing.strategy)},
                      {"samples", history_.columns()}};
     return event("history", begin) + event("state", state(sample()));
 }
@@ -104,7 +104,7 @@ json DashboardFeed::state(const FleetSample& sample) const {
         {"sample", to_json(sample)},
         {"ready", sources_.server.is_ready()},
         {"draining", sources_.server.is_draining()},
-        {"queue", queue_json(sources_.desk, sources_.config)},
+        {"queue", queue_json(sources_.desk, sources_.levers.effective())},
         {"backends", std::move(backends)},
         {"prefixes", prefixes_json(sources_.desk.hot_prefixes(kShownPrefixes))},
         {"decisions", std::move(decisions)},

@@ -8,7 +8,10 @@
 
 #include "prefix_router/config/options.hpp"
 
+#include "admin/answers.hpp"
+#include "admin/changes.hpp"
 #include "admin/dashboard.hpp"
+#include "admin/explain.hpp"
 #include "admin/openapi.hpp"
 #include "admin/state_json.hpp"
 
@@ -20,22 +23,19 @@ using nlohmann::json;
 constexpr std::size_t kDefaultDecisions = 20;
 constexpr std::size_t kMostDecisions = 1000;
 
-Answer json_answer(const json& value, unsigned status = 200) {
-    return {status, "application/json", value.dump(2) + "\n"};
-}
-
-Answer bad_query(const std::string& message) {
-    return json_answer({{"error", {{"message", message}, {"type", "admin_error"}, {"code", 400}}}},
-                       400);
-}
-
 Answer show_backends(const Sources& sources) {
     json list = json::array();
+    const auto members = sources.roster.members();
     for (const auto& state : sources.desk.states()) {
-        list.push_back(backend_json(state));
+        json shown = backend_json(state);
+        const auto member = members.find(state.id);
+        const bool is_member = member != members.end() && !state.is_leaving;
+        shown["source"] = is_member ? json(member->second.source) : json(nullptr);
+        shown["leaving"] = state.is_leaving;
+        list.push_back(std::move(shown));
     }
-    return json_answer(
-        {{"backends", std::move(list)}, {"queue", queue_json(sources.desk, sources.config)}});
+    return json_answer({{"backends", std::move(list)},
+                        {"queue", queue_json(sources.desk, sources.levers.effective())}});
 }
 
 Answer show_decisions(const Sources& sources, const Request& request) {
@@ -45,8 +45,8 @@ Answer show_decisions(const Sources& sources, const Request& request) {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
         if (error != std::errc{} || end != text.data() + text.size() || limit == 0 ||
             limit > kMostDecisions) {
-            return bad_query("limit must be a whole number from 1 to " +
-                             std::to_string(kMostDecisions));
+            return refusal(
+                400, "limit must be a whole number from 1 to " + std::to_string(kMostDecisions));
         }
     }
     const BackendNames names(sources.desk.states());
@@ -88,10 +88,15 @@ std::vector<Route> endpoints(const Sources& sources) {
         {"GET", "/config",
          [sources](const Request&) {
              return Answer{200, "application/yaml",
-                           config::to_yaml(sources.config, config::Comments::Without)};
+                           config::to_yaml(sources.levers.effective(), config::Comments::Without)};
          }},
+        {"POST", "/explain",
+         [sources](const Request& request) { return explain(sources, request); }},
     };
     for (Route& route : dashboard_routes(sources)) {
+        routes.push_back(std::move(route));
+    }
+    for (Route& route : changes(sources)) {
         routes.push_back(std::move(route));
     }
     return routes;

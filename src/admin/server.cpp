@@ -23,6 +23,7 @@
 
 #include "admin/event_streams.hpp"
 #include "admin/query.hpp"
+#include "admin/route_path.hpp"
 
 namespace prefix_router::admin {
 namespace {
@@ -34,7 +35,8 @@ using tcp = asio::ip::tcp;
 
 constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kRequestTime{10};
-constexpr std::size_t kBodyLimit = std::size_t{1} << 20;
+constexpr std::size_t kBodyLimit = std::size_t{8} << 20;
+constexpr const char* kNobody = "local";
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 Answer error_answer(unsigned status, const std::string& message) {
@@ -53,51 +55,79 @@ std::string known_paths(const std::vector<Route>& routes) {
     return list;
 }
 
-Answer dispatch(const std::vector<Route>& routes, const Request& request) {
-    bool is_known_path = false;
+/// What answers to the request, whose path parameters are then set; null: 404, or 405 when
+/// `is_known_path`.
+const Route* find_route(const std::vector<Route>& routes, Request& request, bool& is_known_path) {
     for (const auto& route : routes) {
-        if (route.path != request.path) {
+        if (!matches(route.path, request.path, request.parameters)) {
             continue;
         }
         is_known_path = true;
         const bool is_head = request.method == "HEAD" && route.method == "GET";
         if (route.method == request.method || is_head) {
-            try {
-                return route.handle(request);
-            } catch (const std::exception& failure) {
-                spdlog::error("admin: {} {} failed: {}", route.method, route.path, failure.what());
-                return error_answer(500, "the request failed; the log says why");
-            }
+            return &route;
         }
     }
-    return is_known_path ? error_answer(405, "method not allowed here")
-                         : error_answer(404, "no such endpoint; known: " + known_paths(routes));
+    return nullptr;
 }
 
-bool is_open(const std::vector<Route>& routes, const std::string& path) {
-    return std::ranges::any_of(
-        routes, [&](const Route& route) { return route.path == path && route.is_open; });
+Answer handle(const Route& route, const Request& request) {
+    try {
+        return route.handle(request);
+    } catch (const std::exception& failure) {
+        spdlog::error("admin: {} {} failed: {}", route.method, route.path, failure.what());
+        return error_answer(500, "the request failed; the log says why");
+    }
 }
 
-bool shows(const http::request<http::string_body>& message, const Sha256& token) {
+/// Where a token is asked for, whoever has it may do everything. Where none is, only what runs on
+/// this machine may change something, and no web page that a browser here has open: browsers send
+/// Origin with every change.
+std::optional<Answer> refusal_without_token(const http::request<http::string_body>& message,
+                                            bool is_peer_local) {
+    if (!is_peer_local) {
+        return error_answer(
+            403, "without a token (admin_token_sha256) changes are taken from this machine only");
+    }
+    if (message.find(http::field::origin) != message.end()) {
+        return error_answer(403,
+                            "without a token (admin_token_sha256) web pages may change nothing");
+    }
+    return std::nullopt;
+}
+
+bool is_local(const tcp::socket& socket) {
+    beast::error_code error;
+    const auto address = socket.remote_endpoint(error).address();
+    if (error) {
+        return false;
+    }
+    return address.is_loopback() ||
+           (address.is_v6() && address.to_v6().is_v4_mapped() &&
+            asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback());
+}
+
+/// Whose token the request shows; null: nobody's.
+const Token* shown(const http::request<http::string_body>& message,
+                   const std::vector<Token>& tokens) {
     constexpr std::string_view kBearer = "Bearer ";
     std::string_view value(message[http::field::authorization]);
     if (!value.starts_with(kBearer)) {
-        return false;
+        return nullptr;
     }
     value.remove_prefix(kBearer.size());
-    return are_equal_secrets(sha256(value), token);
+    const Sha256 hash = sha256(value);
+    const auto found = std::ranges::find_if(
+        tokens, [&](const Token& token) { return are_equal_secrets(hash, token.hash); });
+    return found != tokens.end() ? &*found : nullptr;
 }
 
 Result<tcp::endpoint> endpoint_of(const config::ListenAddress& address) {
-    boost::system::error_code error;
-    const auto ip = asio::ip::make_address(address.host, error);
-    if (error) {
-        return Error(
-            ErrorKind::InvalidConfiguration,
-            "admin: '" + address.host + "' is not an IP address; use one such as 127.0.0.1");
+    const auto found = net::listen_endpoint(address);
+    if (!found) {
+        return Error(found.error().kind(), "admin: " + found.error().message());
     }
-    return tcp::endpoint(ip, address.port);
+    return tcp::endpoint(asio::ip::make_address(found->host()), address.port);
 }
 
 Result<tcp::endpoint> endpoint_of(const net::Descriptor& inherited) {
@@ -125,8 +155,8 @@ Request read_request(const http::request<http::string_body>& message) {
 class Server::Listener {
   public:
     Listener(const tcp::endpoint& endpoint, std::vector<Route> routes, net::Descriptor inherited,
-             const std::optional<Sha256>& token)
-        : routes_(std::move(routes)), token_(token), acceptor_(io_) {
+             std::vector<Token> tokens)
+        : routes_(std::move(routes)), tokens_(std::move(tokens)), acceptor_(io_) {
         if (inherited.is_open()) {
             acceptor_.assign(endpoint.protocol(), inherited.release());
         } else {
@@ -192,6 +222,7 @@ class Server::Listener {
     }
 
     asio::awaitable<void> serve(tcp::socket socket) {
+        const bool is_peer_local = is_local(socket);
         beast::tcp_stream stream(std::move(socket));
         beast::flat_buffer buffer;
         for (bool keep_alive = true; keep_alive;) {
@@ -207,7 +238,7 @@ class Server::Listener {
                 co_await streams->serve(stream);
                 break;
             }
-            http::response<http::string_body> response = respond(parser.get());
+            http::response<http::string_body> response = respond(parser.get(), is_peer_local);
             keep_alive = response.keep_alive();
             const auto [write_error, written] =
                 co_await http::async_write(stream, response, kToken);
@@ -219,26 +250,32 @@ class Server::Listener {
         stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
     }
 
-    bool is_allowed(const http::request<http::string_body>& message, const Request& request) const {
-        return !token_ || is_open(routes_, request.path) || shows(message, *token_);
-    }
-
     /// The streams that answer the request; null: respond() does.
     EventStreams* streams_for(const http::request<http::string_body>& message) {
         const Request request = read_request(message);
         const auto found = streams_.find(request.path);
+        const bool is_allowed = tokens_.empty() || shown(message, tokens_) != nullptr;
         const bool is_served = found != streams_.end() && request.method == "GET" && !is_retired_ &&
-                               is_allowed(message, request) && !found->second->is_full();
+                               is_allowed && !found->second->is_full();
         return is_served ? found->second.get() : nullptr;
     }
 
-    Answer answer_to(const http::request<http::string_body>& message) {
-        const Request request = read_request(message);
-        if (!is_allowed(message, request)) {
+    Answer answer_to(const http::request<http::string_body>& message, bool is_peer_local) {
+        Request request = read_request(message);
+        bool is_known_path = false;
+        const Route* const route = find_route(routes_, request, is_known_path);
+        const bool is_open = route != nullptr && route->is_open;
+        const Token* const token = shown(message, tokens_);
+        if (!tokens_.empty() && !is_open && token == nullptr) {
             Answer refusal =
                 error_answer(401, "send the admin token as Authorization: Bearer TOKEN");
             refusal.fields.emplace_back("WWW-Authenticate", "Bearer");
             return refusal;
+        }
+        if (route == nullptr) {
+            return is_known_path
+                       ? error_answer(405, "method not allowed here")
+                       : error_answer(404, "no such endpoint; known: " + known_paths(routes_));
         }
         if (request.method == "GET" && streams_.contains(request.path)) {
             Answer refusal =
@@ -246,11 +283,18 @@ class Server::Listener {
             refusal.fields.emplace_back("Retry-After", "5");
             return refusal;
         }
-        return dispatch(routes_, request);
+        if (tokens_.empty() && route->is_change) {
+            if (auto refusal = refusal_without_token(message, is_peer_local)) {
+                return std::move(*refusal);
+            }
+        }
+        request.who = token != nullptr ? token->name : kNobody;
+        return handle(*route, request);
     }
 
-    http::response<http::string_body> respond(const http::request<http::string_body>& message) {
-        Answer answer = answer_to(message);
+    http::response<http::string_body> respond(const http::request<http::string_body>& message,
+                                              bool is_peer_local) {
+        Answer answer = answer_to(message, is_peer_local);
         http::response<http::string_body> response(static_cast<http::status>(answer.status),
                                                    message.version());
         response.set(http::field::content_type, answer.content_type);
@@ -269,7 +313,7 @@ class Server::Listener {
 
     asio::io_context io_{1};
     std::vector<Route> routes_;
-    std::optional<Sha256> token_;
+    std::vector<Token> tokens_;
     std::map<std::string, std::unique_ptr<EventStreams>> streams_;  // by path
     tcp::acceptor acceptor_;
     std::uint16_t port_ = 0;
@@ -283,14 +327,14 @@ Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::start(const config::ListenAddress& address,
                                               std::vector<Route> routes, net::Descriptor inherited,
-                                              const std::optional<Sha256>& token) {
+                                              std::vector<Token> tokens) {
     const auto endpoint = inherited.is_open() ? endpoint_of(inherited) : endpoint_of(address);
     if (!endpoint) {
         return endpoint.error();
     }
     try {
-        auto listener =
-            std::make_unique<Listener>(*endpoint, std::move(routes), std::move(inherited), token);
+        auto listener = std::make_unique<Listener>(*endpoint, std::move(routes),
+                                                   std::move(inherited), std::move(tokens));
         listener->run();
         return std::unique_ptr<Server>(new Server(std::move(listener)));
     } catch (const boost::system::system_error& failure) {

@@ -1,7 +1,10 @@
 #include "prefix_router/app/application.hpp"
 
+#include <string>
 #include <utility>
+#include <vector>
 
+#include <prometheus/gauge.h>
 #include <spdlog/spdlog.h>
 
 #include "prefix_router/admin/endpoints.hpp"
@@ -15,6 +18,9 @@
 #include "prefix_router/proxy/routing_desk.hpp"
 #include "prefix_router/proxy/server.hpp"
 #include "prefix_router/sim/trace_writer.hpp"
+
+#include "app/reloader.hpp"
+#include "app/version.hpp"
 
 namespace prefix_router::app {
 
@@ -47,11 +53,26 @@ class Application::Parts {
     std::unique_ptr<proxy::AccessLog> access_log;
     std::unique_ptr<sim::TraceWriter> trace;  // null: off
     std::unique_ptr<proxy::Server> server;
+    std::unique_ptr<Reloader> reloader;
     std::unique_ptr<admin::Server> admin;
     std::uint16_t port = 0;
 };
 
 namespace {
+
+std::vector<admin::Token> admin_tokens(const config::Config& config) {
+    std::vector<admin::Token> tokens;
+    const auto add = [&tokens](const std::string& name, const std::string& hash) {
+        tokens.push_back({name, parse_sha256(hash).value_or(Sha256())});
+    };
+    if (config.admin_token_sha256) {
+        add("admin", *config.admin_token_sha256);
+    }
+    for (const config::AdminToken& token : config.admin_tokens) {
+        add(token.name, token.sha256);
+    }
+    return tokens;
+}
 
 /// The admin server, or null when it is off or its default port is taken in quick start.
 Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
@@ -60,14 +81,18 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
     if (!config.admin) {
         return std::unique_ptr<admin::Server>();
     }
-    const auto token = parse_sha256(config.admin_token_sha256.value_or(""));
-    auto started =
-        admin::Server::start(*config.admin, admin::endpoints(sources), std::move(inherited), token);
+    auto started = admin::Server::start(*config.admin, admin::endpoints(sources),
+                                        std::move(inherited), admin_tokens(config));
     if (!started && config.admin_is_optional) {
         spdlog::warn("{}; going on without the admin listener", started.error().message());
         return std::unique_ptr<admin::Server>();
     }
     return started;
+}
+
+/// Which version serves: 1, by its label.
+void show_build(metrics::Registry& registry) {
+    registry.gauge("build_info", "1, with the version that serves", {{"version", kVersion}}).Set(1);
 }
 
 /// The recorder of log.trace, or null when it is off.
@@ -91,7 +116,8 @@ Application::~Application() {
 }
 
 Result<std::unique_ptr<Application>> Application::start(config::Config config, double speed_up,
-                                                        ListeningSockets inherited) {
+                                                        ListeningSockets inherited,
+                                                        std::string config_path) {
     auto parts = std::make_unique<Parts>(std::move(config), speed_up);
     if (const auto added =
             parts->roster.replace_configured(parts->config.backends, asked_for_keys(parts->config));
@@ -111,10 +137,14 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
     const proxy::Server::Surroundings around{parts->desk,        parts->metrics, *parts->access_log,
                                              parts->trace.get(), parts->clock,   parts->speed_up};
     parts->server = std::make_unique<proxy::Server>(parts->config, around);
-    auto admin = start_admin(
-        parts->config,
-        {parts->config, parts->registry, parts->metrics, parts->desk, *parts->server, parts->clock},
-        std::move(inherited.admin));
+    parts->reloader = std::make_unique<Reloader>(
+        std::move(config_path), parts->config,
+        Reloader::Surroundings{*parts->server, parts->roster, parts->registry});
+    show_build(parts->registry);
+    auto admin = start_admin(parts->config,
+                             {*parts->reloader, parts->registry, parts->metrics, parts->desk,
+                              parts->roster, *parts->server, parts->clock},
+                             std::move(inherited.admin));
     if (!admin) {
         return admin.error();
     }
@@ -139,8 +169,12 @@ std::optional<std::uint16_t> Application::admin_port() const {
     return parts_->admin ? std::optional(parts_->admin->port()) : std::nullopt;
 }
 
-Result<void> Application::reload_certificate() {
-    return parts_->server->reload_certificate();
+admin::Levers::Reloaded Application::reload(const std::string& who) {
+    return parts_->reloader->reload(who);
+}
+
+void Application::reload_if_changed() {
+    parts_->reloader->reload_if_changed();
 }
 
 Result<ListeningSockets> Application::listening_sockets() const {

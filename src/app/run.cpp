@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <ctime>
 #include <future>
 #include <iostream>
 #include <stdexcept>
@@ -23,6 +24,7 @@ namespace prefix_router::app {
 namespace {
 
 constexpr int kCannotStart = 1;
+constexpr timespec kWatchInterval{1, 0};  // reload.watch
 
 /// The signals that the main thread waits for; blocked before any thread starts, the log's too, so
 /// that all inherit it: a thread without it takes a signal while the main thread does not wait, and
@@ -48,23 +50,14 @@ void raise_descriptor_limit() {
     }
 }
 
-void reload(Application& application) {
-    if (const auto reloaded = application.reload_certificate(); reloaded.has_error()) {
-        spdlog::error("SIGHUP: the certificate in force stays: {}", reloaded.error().message());
-        return;
-    }
-    spdlog::warn(
-        "SIGHUP: certificate files were read again; the configuration is read at the start only, "
-        "restart to change it");
-}
-
-/// The next signal that asks for an end. A hang-up must not cut the open streams.
+/// The next signal that asks for an end. Meanwhile this thread has nothing else to do: it reloads.
 int wait_for(Application& application, const sigset_t& signals, const Succession& succession) {
-    int signal = 0;
     while (true) {
-        sigwait(&signals, &signal);
-        if (signal == SIGHUP) {
-            reload(application);
+        const int signal = sigtimedwait(&signals, nullptr, &kWatchInterval);
+        if (signal < 0) {
+            application.reload_if_changed();
+        } else if (signal == SIGHUP) {
+            application.reload("SIGHUP");
         } else if (signal != Succession::kReplacedSignal || succession.is_replaced()) {
             return signal;
         }
@@ -90,9 +83,10 @@ void serve_until_signalled(Application& application, Succession& succession, sig
 }
 
 Result<std::unique_ptr<Application>> start(config::Config config, double speed_up,
-                                           ListeningSockets sockets) {
+                                           ListeningSockets sockets, std::string config_path) {
     try {
-        return Application::start(std::move(config), speed_up, std::move(sockets));
+        return Application::start(std::move(config), speed_up, std::move(sockets),
+                                  std::move(config_path));
     } catch (const std::runtime_error& failure) {  // of a thread, an epoll set, a timer
         return Error(ErrorKind::Io,
                      std::string(failure.what()) +
@@ -108,7 +102,8 @@ Result<void> serve_with(Serve serve, const sigset_t& signals) {
     if (!sockets) {
         return sockets.error();
     }
-    auto application = start(std::move(serve.config), serve.speed_up, std::move(*sockets));
+    auto application = start(std::move(serve.config), serve.speed_up, std::move(*sockets),
+                             std::move(serve.config_path));
     if (!application) {
         return application.error();
     }

@@ -57,17 +57,30 @@ std::unique_ptr<spdlog::formatter> formatter_for(LogFormat format) {
     return formatter;
 }
 
+Result<void> check_level(std::string_view level) {
+    for (const auto name : kLevels) {
+        if (name == level) {
+            return boost::system::in_place_value;
+        }
+    }
+    return Error(ErrorKind::InvalidConfiguration,
+                 "unknown log level '" + escape_for_log(level) +
+                     "': use trace, debug, info, warn, error or off");
+}
+
 }  // namespace
 
-Result<std::shared_ptr<spdlog::logger>> start_logging(LogFormat format, std::string_view level) {
-    bool known = false;
-    for (const auto name : kLevels) {
-        known = known || name == level;
+Result<void> set_log_level(std::string_view level) {
+    if (const auto known = check_level(level); !known) {
+        return known;
     }
-    if (!known) {
-        return Error(ErrorKind::InvalidConfiguration,
-                     "unknown log level '" + escape_for_log(level) +
-                         "': use trace, debug, info, warn, error or off");
+    spdlog::set_level(spdlog::level::from_str(std::string(level)));
+    return boost::system::in_place_value;
+}
+
+Result<std::shared_ptr<spdlog::logger>> start_logging(LogFormat format, std::string_view level) {
+    if (const auto known = check_level(level); !known) {
+        return known.error();
     }
     spdlog::init_thread_pool(kQueuedLines, 1);
     auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();

@@ -2,6 +2,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "config/option_tables.hpp"
 #include "config/read_backends.hpp"
@@ -15,6 +18,7 @@ namespace {
 
 Names top_level_names() {
     Names names = names_of(top_level_options());
+    names.push_back("admin_tokens");
     names.push_back("api_keys");
     names.push_back("backends");
     for_each_section([&](auto name, auto, auto, const auto&) { names.push_back(name); });
@@ -23,6 +27,10 @@ Names top_level_names() {
 
 void read_top_level(const RawNode& node, Config& config, Report& report) {
     if (read_option(node, "", top_level_options(), config, report)) {
+        return;
+    }
+    if (node.key == "admin_tokens") {
+        read_admin_tokens(node, config, report);
         return;
     }
     if (node.key == "api_keys") {
@@ -72,6 +80,15 @@ void check_together(const Config& config, const RawNode& root, Report& report) {
                    "queue.max_bytes is below limits.body_bytes: such a body could never wait; "
                    "raise the one or lower the other");
     }
+    for (const AdminToken& token : config.admin_tokens) {
+        if (config.admin_token_sha256 &&
+            (token.name == "admin" || token.sha256 == config.admin_token_sha256)) {
+            report.add(line_of(root, "admin_tokens"),
+                       "admin_tokens: '" + token.name +
+                           "' is also admin_token_sha256, whose name is "
+                           "admin; delete one of them");
+        }
+    }
     if (config.admin && config.admin->port != 0 && *config.admin == config.listen) {
         report.add(0, "admin and listen are the same address; give admin another port");
     }
@@ -114,6 +131,23 @@ Loaded load_text(const std::string& yaml, const std::string& name_for_messages) 
     }
     loaded.problems = report.take();
     return loaded;
+}
+
+Result<Backend> parse_backend(const std::string& yaml) {
+    Report report("backend");
+    const RawNode root = read_yaml(yaml, report);
+    std::optional<Backend> backend;
+    if (report.empty()) {
+        backend = read_backend(root, "backend", report);
+    }
+    if (backend && report.empty()) {
+        return std::move(*backend);
+    }
+    std::string all;
+    for (const Problem& problem : report.take()) {
+        all += (all.empty() ? "" : "; ") + problem.message;
+    }
+    return Error(ErrorKind::InvalidConfiguration, all);
 }
 
 Loaded load_file(const std::string& path) {

@@ -31,6 +31,7 @@ using OptionTable = std::vector<Option<Section>>;
 
 const OptionTable<Config>& top_level_options();
 const OptionTable<Tls>& tls_options();
+const OptionTable<AdminToken>& admin_token_options();
 const OptionTable<ApiKey>& api_key_options();
 const OptionTable<Backend>& backend_options();
 const OptionTable<BackendTls>& backend_tls_options();
@@ -41,13 +42,19 @@ const OptionTable<Retry>& retry_options();
 const OptionTable<Limits>& limits_options();
 const OptionTable<Queue>& queue_options();
 const OptionTable<Log>& log_options();
+const OptionTable<Reloading>& reload_options();
 
+inline constexpr std::string_view kAdminTokensHelp =
+    "Tokens that admin asks for, one for each operator or program, so that the log can say who "
+    "changed what; admin_token_sha256 is one more, named admin.";
 inline constexpr std::string_view kApiKeysHelp =
     "Keys that clients must show, as 'Authorization: Bearer KEY' or 'X-Api-Key: KEY'. Without any "
     "everybody is served.";
 inline constexpr std::string_view kBackendTlsHelp = "TLS, where the URL is https://.";
 inline constexpr std::string_view kBackendsHelp =
-    "The inference servers, at least one. A change needs a restart.";
+    "The inference servers, at least one. Those that a reload leaves in keep what is known of "
+    "them; "
+    "another URL under the same id is another backend.";
 
 /// Calls visit(name, help, member, table) for each section, in the order of the file.
 template <class Visitor>
@@ -64,6 +71,7 @@ void for_each_section(Visitor&& visit) {
     visit("queue", "Requests that wait in the router: who goes first, and how many may.",
           &Config::queue, queue_options());
     visit("log", "What is written where.", &Config::log, log_options());
+    visit("reload", "When this file is read again.", &Config::reload, reload_options());
 }
 
 }  // namespace prefix_router::config

@@ -48,7 +48,9 @@ const OptionTable<Config>& top_level_options() {
         option("admin_token_sha256", Reload::Restart, &Config::admin_token_sha256,
                OrNoneCodec<Sha256Codec>{"off", {}},
                "Hash of the token that admin asks for as 'Authorization: Bearer TOKEN', made by "
-               "'prefix-router hash-key'. /healthz and /readyz stay open: probes have no token."),
+               "'prefix-router hash-key'. /healthz and /readyz stay open: probes have no token. "
+               "Without "
+               "one, changes are taken from this machine only."),
         option("threads", Reload::Restart, &Config::threads,
                OrAuto<std::uint32_t>{"auto", {1, 1024}},
                "Threads that serve connections; auto is one per core. Fewer leave cores to an "
@@ -59,15 +61,15 @@ const OptionTable<Config>& top_level_options() {
 
 const OptionTable<Routing>& routing_options() {
     static const OptionTable<Routing> table{
-        option("strategy", Reload::Live, &Routing::strategy, strategies(),
+        option("strategy", Reload::Restart, &Routing::strategy, strategies(),
                "adaptive sends a request where it is answered soonest, weighing cached prefix "
                "against wait. prefix_aware keeps a prefix at one backend until its requests in "
                "flight reach concurrency_threshold. The others do not look at prompts."),
-        option("prefix_length", Reload::Live, &Routing::prefix_length,
+        option("prefix_length", Reload::Restart, &Routing::prefix_length,
                IntegerCodec<std::uint32_t>{1024, 65536},
                "prefix_aware: characters of the prompt that make its prefix. Short ones lump "
                "different prompts together, long ones part what shares a system prompt."),
-        option("concurrency_threshold", Reload::Live, &Routing::concurrency_threshold,
+        option("concurrency_threshold", Reload::Restart, &Routing::concurrency_threshold,
                IntegerCodec<std::uint32_t>{1, 1024},
                "prefix_aware: requests in flight at which a prefix leaves its backend. Low spreads "
                "load early, high keeps caches warm longer."),
@@ -90,7 +92,7 @@ const OptionTable<Routing>& routing_options() {
         option("hold_small", Reload::Live, &Routing::hold_small, DurationCodec{0ms, minutes{1}},
                "adaptive: a request whose own prefill takes at most this is never held. 0 holds "
                "all alike."),
-        option("hold_age", Reload::Live, &Routing::hold_age, RealCodec{0, 10},
+        option("hold_age", Reload::Restart, &Routing::hold_age, RealCodec{0, 10},
                "adaptive: how fast a held request gains rank as it waits. 0 lets short ones pass "
                "it for ever, high values come near first come, first served."),
     };
@@ -174,11 +176,11 @@ const OptionTable<Limits>& limits_options() {
         option("body_bytes", Reload::Live, &Limits::body_bytes,
                SizeCodec{std::size_t{1} << 10, std::size_t{16} << 30},
                "Largest request body; above it the answer is 413. At most buffered_bytes."),
-        option("header_bytes", Reload::Live, &Limits::header_bytes,
+        option("header_bytes", Reload::Restart, &Limits::header_bytes,
                SizeCodec{std::size_t{4} << 10, std::size_t{1} << 20},
                "Largest header of a request or an answer; above it the answer is 431 or 502. At "
                "most 256 fields; a request line beyond 16 KiB is 414."),
-        option("buffered_bytes", Reload::Live, &Limits::buffered_bytes,
+        option("buffered_bytes", Reload::Restart, &Limits::buffered_bytes,
                SizeCodec{std::size_t{1} << 20, std::size_t{1} << 40},
                "All request bodies in memory together; over it reading pauses, then 503. Buffers "
                "kept for the next bodies may take as much again."),

@@ -50,28 +50,6 @@ void check_tls(const RawNode& node, const std::string& where, const Backend& bac
     }
 }
 
-std::optional<ReadBackend> read_backend(const RawNode& node, std::size_t index, Report& report) {
-    const std::string where = "backends[" + std::to_string(index) + "]";
-    if (node.kind == RawNode::Kind::Scalar) {
-        report.add(node.line, where + ": write 'url: " + node.text + "'");
-        return std::nullopt;
-    }
-    if (node.kind != RawNode::Kind::Map || !has_child(node, "url")) {
-        report.add(node.line, where + ": the url is missing; write 'url: http://host:port'");
-    }
-    ReadBackend read;
-    read.line = node.line;
-    read_options(node, where, read.backend, report);
-    if (read.backend.url.text.empty()) {
-        return std::nullopt;  // reported above or by its codec
-    }
-    check_tls(node, where, read.backend, report);
-    if (read.backend.id.empty()) {
-        read.backend.id = default_backend_id(read.backend.url);
-    }
-    return read;
-}
-
 void report_duplicates(const std::vector<ReadBackend>& backends, Report& report) {
     std::map<std::string_view, const ReadBackend*> by_url;
     std::map<std::string_view, const ReadBackend*> by_id;
@@ -93,6 +71,26 @@ void report_duplicates(const std::vector<ReadBackend>& backends, Report& report)
 
 }  // namespace
 
+std::optional<Backend> read_backend(const RawNode& node, const std::string& where, Report& report) {
+    if (node.kind == RawNode::Kind::Scalar) {
+        report.add(node.line, where + ": write 'url: " + node.text + "'");
+        return std::nullopt;
+    }
+    if (node.kind != RawNode::Kind::Map || !has_child(node, "url")) {
+        report.add(node.line, where + ": the url is missing; write 'url: http://host:port'");
+    }
+    Backend backend;
+    read_options(node, where, backend, report);
+    if (backend.url.text.empty()) {
+        return std::nullopt;  // reported above or by its codec
+    }
+    check_tls(node, where, backend, report);
+    if (backend.id.empty()) {
+        backend.id = default_backend_id(backend.url);
+    }
+    return backend;
+}
+
 void read_backends(const RawNode& node, Config& config, Report& report) {
     if (node.kind != RawNode::Kind::List || node.children.empty()) {
         report.add(node.line,
@@ -106,8 +104,9 @@ void read_backends(const RawNode& node, Config& config, Report& report) {
     }
     std::vector<ReadBackend> backends;
     for (std::size_t i = 0; i < node.children.size(); ++i) {
-        if (auto read = read_backend(node.children[i], i, report)) {
-            backends.push_back(std::move(*read));
+        const RawNode& child = node.children[i];
+        if (auto read = read_backend(child, "backends[" + std::to_string(i) + "]", report)) {
+            backends.push_back({std::move(*read), child.line});
         }
     }
     report_duplicates(backends, report);

@@ -7,6 +7,8 @@
 
 namespace prefix_router::config {
 
+/// Reads the list of tokens of the admin listener.
+void read_admin_tokens(const RawNode& node, Config& config, Report& report);
 /// Reads the list of API keys.
 void read_api_keys(const RawNode& node, Config& config, Report& report);
 

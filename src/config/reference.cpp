@@ -24,11 +24,11 @@ std::string code(const std::string& value) {
 template <class Section>
 void write_table(std::ostream& out, const OptionTable<Section>& table) {
     const Section defaults{};
-    out << "| option | default | accepts | meaning |\n|---|---|---|---|\n";
+    out << "| option | default | accepts | meaning | reload |\n|---|---|---|---|---|\n";
     for (const auto& option : table) {
         out << "| `" << option.name << "` | " << code(option.show(defaults)) << " | "
-            << cell(option.accepts) << " | " << cell(option.help)
-            << (option.reload == Reload::Restart ? " *Needs a restart.*" : "") << " |\n";
+            << cell(option.accepts) << " | " << cell(option.help) << " | "
+            << (option.reload == Reload::Restart ? "restart" : "live") << " |\n";
     }
 }
 
@@ -42,12 +42,18 @@ std::string to_markdown() {
            "[`config/prefix-router.yaml`](../config/prefix-router.yaml) is the same as a file to "
            "start from. Unknown keys are\n"
            "errors; `prefix-router check --config FILE` names every mistake with its line. The "
-           "file is read at the start; a later\n"
-           "version reloads it, but for options marked so.\n\n"
+           "file is read at the start, and again\n"
+           "on SIGHUP, `POST /config/reload` and with `reload.watch`: all of it comes into force, "
+           "or "
+           "nothing does. The last column\n"
+           "says which options such a reload changes live; a file that changes another one is "
+           "refused by name.\n\n"
            "Durations are written `250ms`, `5s`, `10m` or `1h`, sizes `64KiB`, `256MiB` or "
            "`1GiB`.\n\n"
            "## Top level\n\n";
     write_table(out, top_level_options());
+    out << "\n## admin_tokens[]\n\n" << kAdminTokensHelp << "\n\n";
+    write_table(out, admin_token_options());
     out << "\n## api_keys[]\n\n" << kApiKeysHelp << "\n\n";
     write_table(out, api_key_options());
     out << "\n## backends[]\n\n" << kBackendsHelp << "\n\n";

@@ -1,5 +1,8 @@
 #include <sstream>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "config/option_tables.hpp"
 
@@ -62,10 +65,15 @@ class Writer {
                  << "\n";
         }
     }
-    void api_key(const ApiKey& key) {
+    template <class Entry>
+    void entry(const OptionTable<Entry>& table, const Entry& entry) {
         out_ << "  -\n";
-        options("    ", api_key_options(), key);
+        options("    ", table, entry);
     }
+    /// The list under its help; where it is empty, an entry to copy.
+    template <class Entry>
+    void entries(std::string_view name, std::string_view help, const OptionTable<Entry>& table,
+                 const std::vector<Entry>& list);
     void backend(const Backend& backend) {
         out_ << "  -\n";
         options("    ", backend_options(), backend);
@@ -81,12 +89,27 @@ class Writer {
 };
 
 /// An entry to copy where there is none: every option is in the file.
-void write_commented_out_key(std::ostream& out) {
+template <class Entry>
+void write_commented_out(std::ostream& out, const OptionTable<Entry>& table) {
     std::stringstream lines;
-    Writer(lines, Comments::With).api_key(ApiKey{});
+    Writer(lines, Comments::With).entry(table, Entry{});
     for (std::string line; std::getline(lines, line);) {
         line.erase(line.find_last_not_of(' ') + 1);
         out << "#" << (line.empty() ? "" : line.substr(1)) << "\n";
+    }
+}
+
+template <class Entry>
+void Writer::entries(std::string_view name, std::string_view help, const OptionTable<Entry>& table,
+                     const std::vector<Entry>& list) {
+    gap();
+    comment("", std::string(help));
+    out_ << name << (list.empty() ? ": []\n" : ":\n");
+    for (const Entry& each : list) {
+        entry(table, each);
+    }
+    if (list.empty() && comments_ == Comments::With) {
+        write_commented_out(out_, table);
     }
 }
 
@@ -103,12 +126,27 @@ void describe(const std::string& prefix, const OptionTable<Section>& table,
 
 template <class Section>
 void compare(const std::string& prefix, const OptionTable<Section>& table, const Section& running,
-             const Section& next, std::vector<std::string>& names) {
+             const Section& next, Reload reload, std::vector<std::string>& names) {
     for (const auto& option : table) {
-        if (option.reload == Reload::Restart && option.show(running) != option.show(next)) {
+        if (option.reload == reload && option.show(running) != option.show(next)) {
             names.push_back(prefix + std::string(option.name));
         }
     }
+}
+
+std::vector<std::string> options_changed(const Config& running, const Config& next, Reload reload) {
+    std::vector<std::string> names;
+    compare("", top_level_options(), running, next, reload, names);
+    if (reload == Reload::Restart && running.admin_tokens != next.admin_tokens) {
+        names.emplace_back("admin_tokens");
+    }
+    if (reload == Reload::Live && running.api_keys != next.api_keys) {
+        names.emplace_back("api_keys");
+    }
+    for_each_section([&](std::string_view name, auto, auto member, const auto& table) {
+        compare(std::string(name) + ".", table, running.*member, next.*member, reload, names);
+    });
+    return names;
 }
 
 }  // namespace
@@ -120,18 +158,12 @@ std::string to_yaml(const Config& config, Comments comments) {
         "",
         "prefix-router: every option with its default. Only 'backends' is required. "
         "Unknown keys are errors; 'prefix-router check --config FILE' names them all. "
-        "The file is read at the start; a later version reloads it, but for options marked so.");
+        "SIGHUP, POST /config/reload and reload.watch read the file again; a change of an option "
+        "that needs a restart is then refused.");
     writer.gap();
     writer.options("", top_level_options(), config);
-    writer.gap();
-    writer.comment("", std::string(kApiKeysHelp));
-    out << (config.api_keys.empty() ? "api_keys: []\n" : "api_keys:\n");
-    for (const ApiKey& key : config.api_keys) {
-        writer.api_key(key);
-    }
-    if (config.api_keys.empty() && comments == Comments::With) {
-        write_commented_out_key(out);
-    }
+    writer.entries("admin_tokens", kAdminTokensHelp, admin_token_options(), config.admin_tokens);
+    writer.entries("api_keys", kApiKeysHelp, api_key_options(), config.api_keys);
     writer.gap();
     writer.comment("", std::string(kBackendsHelp));
     out << (config.backends.empty() ? "backends: []\n" : "backends:\n");
@@ -151,6 +183,7 @@ std::string to_yaml(const Config& config, Comments comments) {
 std::vector<OptionFacts> describe_options() {
     std::vector<OptionFacts> facts;
     describe("", top_level_options(), facts);
+    describe("admin_tokens[].", admin_token_options(), facts);
     describe("api_keys[].", api_key_options(), facts);
     describe("backends[].", backend_options(), facts);
     describe("backends[].tls.", backend_tls_options(), facts);
@@ -161,15 +194,11 @@ std::vector<OptionFacts> describe_options() {
 }
 
 std::vector<std::string> options_needing_restart(const Config& running, const Config& next) {
-    std::vector<std::string> names;
-    compare("", top_level_options(), running, next, names);
-    if (running.api_keys != next.api_keys) {
-        names.emplace_back("api_keys");
-    }
-    for_each_section([&](std::string_view name, auto, auto member, const auto& table) {
-        compare(std::string(name) + ".", table, running.*member, next.*member, names);
-    });
-    return names;
+    return options_changed(running, next, Reload::Restart);
+}
+
+std::vector<std::string> live_options_changed(const Config& running, const Config& next) {
+    return options_changed(running, next, Reload::Live);
 }
 
 }  // namespace prefix_router::config

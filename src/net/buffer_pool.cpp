@@ -7,9 +7,10 @@
 namespace prefix_router::net {
 
 bool MemoryBudget::try_take(std::size_t bytes) {
+    const std::size_t limit = limit_.load(std::memory_order_relaxed);
     std::size_t used = used_.load(std::memory_order_relaxed);
     do {
-        if (bytes > limit_ || used > limit_ - bytes) {
+        if (bytes > limit || used > limit - bytes) {
             return false;
         }
     } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
@@ -17,7 +18,8 @@ bool MemoryBudget::try_take(std::size_t bytes) {
 }
 
 bool MemoryBudget::try_claim_kept_back() {
-    return has_part_kept_back_ && !is_claimed_.exchange(true, std::memory_order_relaxed);
+    return has_part_kept_back_.load(std::memory_order_relaxed) &&
+           !is_claimed_.exchange(true, std::memory_order_relaxed);
 }
 
 bool MemoryShare::grow_to(std::size_t bytes) {

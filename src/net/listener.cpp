@@ -152,7 +152,8 @@ void Listener::on_tick(Tick /*now*/) {
 }
 
 bool Listener::accept_one() {
-    if (limit_.open.fetch_add(1, std::memory_order_relaxed) >= limit_.limit) {
+    if (limit_.open.fetch_add(1, std::memory_order_relaxed) >=
+        limit_.limit.load(std::memory_order_relaxed)) {
         limit_.open.fetch_sub(1, std::memory_order_relaxed);
         is_paused_ = true;
         return false;

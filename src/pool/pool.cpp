@@ -28,6 +28,13 @@ bool Backend::serves(ModelId model) const {
 
 Pool::Pool(config::Health policy) : policy_(std::move(policy)) {}
 
+void Pool::set_policy(const config::Health& policy) {
+    policy_ = policy;
+    for (const BackendSlot slot : slots_) {
+        by_slot_[slot.index()]->health.set_policy(policy);
+    }
+}
+
 Result<BackendSlot> Pool::add(const config::Backend& spec) {
     if (find(spec.id)) {
         return Error(ErrorKind::InvalidConfiguration, "backend id '" + spec.id + "' is used twice");

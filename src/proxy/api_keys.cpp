@@ -52,18 +52,32 @@ bool Client::may_use(std::string_view model) const {
     return spec.models.empty() || std::ranges::find(spec.models, model) != spec.models.end();
 }
 
-ApiKeys::ApiKeys(const config::Config& config, Metrics& metrics) {
+ApiKeys::ApiKeys(const config::Config& config, Metrics& metrics, const ApiKeys* before) {
     for (const config::ApiKey& key : config.api_keys) {
-        Client& client = clients_.emplace_back(key, metrics);
-        by_prefix_.emplace(prefix_of(client.hash), &client);
+        const auto prefix = prefix_of(parse_sha256(key.sha256).value_or(Sha256()));
+        auto& client = by_prefix_[prefix];
+        if (before != nullptr) {
+            const auto known = before->by_prefix_.find(prefix);
+            const bool is_same = known != before->by_prefix_.end() && known->second->spec == key;
+            client = is_same ? known->second : nullptr;
+        }
+        if (!client) {
+            client = std::make_shared<Client>(key, metrics);
+        }
     }
 }
 
-Client* ApiKeys::find(std::string_view presented) {
+std::shared_ptr<Client> ApiKeys::find(std::string_view presented) const {
     const Sha256 hash = sha256(presented);
     const auto found = by_prefix_.find(prefix_of(hash));
     const bool is_known = found != by_prefix_.end() && are_equal_secrets(found->second->hash, hash);
     return is_known ? found->second : nullptr;
+}
+
+std::shared_ptr<Client> ApiKeys::find_by_name(std::string_view name) const {
+    const auto found = std::ranges::find_if(
+        by_prefix_, [&](const auto& entry) { return entry.second->spec.name == name; });
+    return found != by_prefix_.end() ? found->second : nullptr;
 }
 
 }  // namespace prefix_router::proxy

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -48,16 +47,18 @@ struct Client {
 /// The configured keys by their hashes. Immutable but for the rates; thread-safe.
 class ApiKeys {
   public:
-    ApiKeys(const config::Config& config, Metrics& metrics);
+    /// Clients that are in `before` in the very same words are taken over, with what their rate
+    /// has counted.
+    ApiKeys(const config::Config& config, Metrics& metrics, const ApiKeys* before = nullptr);
 
-    bool are_asked_for() const { return !clients_.empty(); }
+    bool are_asked_for() const { return !by_prefix_.empty(); }
     /// Null when nobody has this key. The key itself is compared to nothing: its hash is looked up
     /// by its first half and compared in constant time.
-    Client* find(std::string_view presented);
+    std::shared_ptr<Client> find(std::string_view presented) const;
+    std::shared_ptr<Client> find_by_name(std::string_view name) const;
 
   private:
-    std::deque<Client> clients_;
-    std::unordered_map<std::uint64_t, Client*> by_prefix_;
+    std::unordered_map<std::uint64_t, std::shared_ptr<Client>> by_prefix_;
 };
 
 }  // namespace prefix_router::proxy

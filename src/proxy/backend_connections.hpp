@@ -42,6 +42,8 @@ class BackendConnections final : public net::Ticked {
   public:
     explicit BackendConnections(std::chrono::milliseconds idle_limit) : idle_limit_(idle_limit) {}
 
+    void set_idle_limit(std::chrono::milliseconds limit) { idle_limit_ = limit; }
+
     /// A connection on which nothing, not even an end, is waiting; nullptr when there is none.
     std::unique_ptr<BackendConnection> take(const BackendRef& backend);
     void put(std::unique_ptr<BackendConnection> connection, net::Tick now);

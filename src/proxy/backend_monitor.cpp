@@ -26,19 +26,21 @@ bool is_good(unsigned status) {
 
 }  // namespace
 
-BackendMonitor::BackendMonitor(net::Worker& worker, Services& services, const BackendRef& backend)
+BackendMonitor::BackendMonitor(net::Worker& worker, Services& services, const BackendRef& backend,
+                               const config::Health& health)
     : worker_(worker),
       services_(services),
       prober_(worker, backend),
       scraper_(worker, backend),
-      scrape_interval_(std::chrono::ceil<std::chrono::milliseconds>(
-          services.config.health.scrape_interval / services.speed_up)),
-      probe_path_(services.config.health.path) {}
+      health_(health),
+      scrape_interval_(
+          std::chrono::ceil<std::chrono::milliseconds>(health.scrape_interval / services.speed_up)),
+      probe_path_(health.path) {}
 
 void BackendMonitor::start() {
     running_loops_ = 1;
     worker_.spawn(probe_forever());
-    if (services_.config.health.scrape_interval.count() > 0) {
+    if (health_.scrape_interval.count() > 0) {
         ++running_loops_;
         worker_.spawn(scrape_forever());
     }
@@ -63,7 +65,7 @@ net::Task<void> BackendMonitor::probe_forever() {
             services_.desk.probed(backend()->slot, is_alive);
             tell_health(is_alive, probe_complaint_);
         }
-        goes_on = co_await prober_.sleep(services_.config.health.interval);
+        goes_on = co_await prober_.sleep(health_.interval);
     }
     --running_loops_;
 }
@@ -85,7 +87,7 @@ net::Task<void> BackendMonitor::wait_for_address(std::chrono::milliseconds timeo
 /// Engines answer /health, SageMaker containers /ping; a server that knows neither is alive when it
 /// speaks HTTP at all.
 net::Task<BackendMonitor::Health> BackendMonitor::probe() {
-    const auto timeout = services_.config.health.timeout;
+    const auto timeout = health_.timeout;
     co_await wait_for_address(timeout);
     auto answer = co_await prober_.get(probe_path_, timeout);
     if (answer && is_missing(answer->status) && probe_path_ == kDefaultProbe) {

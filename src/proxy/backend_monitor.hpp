@@ -17,7 +17,8 @@ namespace prefix_router::proxy {
 /// Speaks up once when something changes, never per poll.
 class BackendMonitor {
   public:
-    BackendMonitor(net::Worker& worker, Services& services, const BackendRef& backend);
+    BackendMonitor(net::Worker& worker, Services& services, const BackendRef& backend,
+                   const config::Health& health);
     BackendMonitor(const BackendMonitor&) = delete;
     BackendMonitor& operator=(const BackendMonitor&) = delete;
     ~BackendMonitor() = default;
@@ -27,6 +28,7 @@ class BackendMonitor {
     void stop();
     bool has_ended() const { return running_loops_ == 0; }
     const BackendRef& backend() const { return prober_.backend(); }
+    const config::Health& health() const { return health_; }
 
   private:
     net::Task<void> probe_forever();
@@ -50,6 +52,7 @@ class BackendMonitor {
     Fetcher scraper_;
     int running_loops_ = 0;
 
+    const config::Health health_;
     std::chrono::milliseconds scrape_interval_;  ///< of real time
     std::string probe_path_;
     std::string probe_complaint_;

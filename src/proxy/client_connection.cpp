@@ -39,7 +39,7 @@ ClientConnection::ClientConnection(WorkerContext& context, net::Stream stream_,
                                    const net::Endpoint& peer_)
     : stream(std::move(stream_)),
       peer(peer_.host()),
-      head_parser(http::HeadLimits{.bytes = context.services.config.limits.header_bytes}),
+      head_parser(http::HeadLimits{.bytes = context.config().limits.header_bytes}),
       context_(context) {
     stream.listen(this);
     context_.worker.ticks().add(*this);
@@ -51,7 +51,7 @@ ClientConnection::~ClientConnection() {
 }
 
 net::Task<void> ClientConnection::run() {
-    if (context_.services.config.tls.certificate && !co_await secure()) {
+    if (context_.settings->tls && !co_await secure()) {
         co_return;
     }
     while (true) {
@@ -88,7 +88,7 @@ net::Task<void> ClientConnection::run() {
 }
 
 net::Task<bool> ClientConnection::wait_for_request() {
-    arm(context_.services.config.timeouts.client_idle, ErrorKind::RequestHeaderTimeout);
+    arm(context_.config().timeouts.client_idle, ErrorKind::RequestHeaderTimeout);
     stream.watch_read();
     net::Events events = co_await parker.park(kClientReadable | kDraining | kInterrupts);
     if ((events & kDraining) != 0 && (events & (kClientReadable | kInterrupts)) == 0) {
@@ -116,7 +116,7 @@ std::optional<std::string_view> ClientConnection::first_bytes() {
 
 /// With TLS the end is a message of its own, without which a client may take its answer for cut.
 net::Task<void> ClientConnection::end_sending() {
-    arm(context_.services.config.timeouts.idle, ErrorKind::ClientStalled);
+    arm(context_.config().timeouts.idle, ErrorKind::ClientStalled);
     while (stream.shutdown_send() == net::IoStatus::WouldBlock) {
         stream.watch_write();
         const net::Events events = co_await parker.park(kClientWritable | kInterrupts);

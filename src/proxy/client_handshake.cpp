@@ -1,4 +1,5 @@
 // TLS with a client, before its first request.
+#include <memory>
 #include <utility>
 
 #include <prometheus/counter.h>
@@ -23,7 +24,8 @@ bool begins_request(char first) {
 
 /// A client that sends nothing costs no TLS state. False: there is no TLS, and nothing to serve.
 net::Task<bool> ClientConnection::secure() {
-    arm(context_.services.config.timeouts.tls_handshake, ErrorKind::TlsTimeout);
+    const std::shared_ptr<const net::TlsServer> tls = context_.settings->tls;
+    arm(context_.config().timeouts.tls_handshake, ErrorKind::TlsTimeout);
     stream.watch_read();
     net::Events events = co_await parker.park(kClientReadable | kDraining | kInterrupts);
     if ((events & kClientReadable) == 0) {
@@ -42,7 +44,7 @@ net::Task<bool> ClientConnection::secure() {
         co_await refuse_plain(error);
         co_return false;
     }
-    stream.secure(context_.services.tls.load());
+    stream.secure(tls);
     net::IoStatus status = stream.handshake();
     while (status == net::IoStatus::WouldBlock) {
         stream.watch_read();

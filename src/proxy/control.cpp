@@ -82,17 +82,19 @@ void Control::on_tick(net::Tick now) {
 
 void Control::follow_backends() {
     const auto present = services_.desk.backends();
+    const auto settings = services_.settings.load();
+    const config::Health& health = settings->config.health;
     for (const BackendRef& backend : present) {
         auto& monitor = monitors_[backend->slot];
-        if (monitor && monitor->backend() != backend) {
-            monitor->stop();  // another backend has the slot now; the old one's monitor ends first
+        if (monitor && (monitor->backend() != backend || monitor->health() != health)) {
+            monitor->stop();  // the backend, or how to watch it, is another: the old one ends first
             if (!monitor->has_ended()) {
                 continue;
             }
             monitor.reset();
         }
         if (!monitor) {
-            monitor = std::make_unique<BackendMonitor>(worker_, services_, backend);
+            monitor = std::make_unique<BackendMonitor>(worker_, services_, backend, health);
             monitor->start();
         }
     }

@@ -24,7 +24,7 @@ void reset_string(std::string& text) {
 Exchange::Exchange(WorkerContext& context)
     : context_(context),
       memory_(context.services.memory),
-      answer_parser_(http::HeadLimits{.bytes = context.services.config.limits.header_bytes}) {}
+      answer_parser_(http::HeadLimits{.bytes = context.config().limits.header_bytes}) {}
 
 Exchange::~Exchange() = default;
 
@@ -72,7 +72,7 @@ void Exchange::recycle() {
     dialect_ = prompt::Dialect::None;
     answer_extends_key_ = false;
     number_ = 0;
-    key_ = nullptr;
+    key_.reset();
     retry_after_ = std::chrono::seconds(1);
     ticket_.reset();
     placement_ = RoutingDesk::Placement();

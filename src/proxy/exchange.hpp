@@ -158,7 +158,7 @@ class Exchange final : public TicketOwner {
     bool answer_extends_key_ = false;
     std::uint64_t number_ = 0;
 
-    Client* key_ = nullptr;  // whose request it is; null where no keys are asked for
+    std::shared_ptr<Client> key_;  // whose request it is; null where no keys are asked for
     std::chrono::seconds retry_after_{1};
 
     // Its place.

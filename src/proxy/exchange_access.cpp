@@ -14,7 +14,7 @@ namespace prefix_router::proxy {
 /// Before the body is read: a stranger's is not kept in memory. False, with `failure_`, for one. A
 /// browser's preflight has no key to show; the request that it asks for has.
 bool Exchange::knows_client() {
-    ApiKeys& keys = context_.services.api_keys;
+    const ApiKeys& keys = context_.settings->api_keys;
     if (!keys.are_asked_for()) {
         return true;
     }
@@ -61,7 +61,7 @@ bool Exchange::may_use_model(std::string_view model) {
 
 /// Who must not profit from what others asked; 0: nobody in particular.
 std::uint64_t Exchange::isolated_tenant() const {
-    if (!context_.services.config.routing.isolate_tenants) {
+    if (!context_.config().routing.isolate_tenants) {
         return 0;
     }
     return key_ != nullptr ? key_->tenant : head_.credential_hash();

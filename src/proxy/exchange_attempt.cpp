@@ -52,7 +52,7 @@ void Exchange::begin_attempt() {
     answer_received_.clear();
     answer_rest_ = {};
     placement_.backend->metrics->requests.Increment();
-    if (context_.services.config.routing.expose_decision) {
+    if (context_.config().routing.expose_decision) {
         describe(placement_, reason_, decision_text_);
     }
     connection_.reset();
@@ -67,7 +67,7 @@ void Exchange::lay_out_request() {
     const auto pieces = head_.pieces(url.base_path, url.authority);
     const auto& authorization = placement_.backend->access.authorization;
     if (authorization) {
-        const bool is_stranger = key_ == nullptr && context_.services.api_keys.are_asked_for();
+        const bool is_stranger = key_ == nullptr && context_.settings->api_keys.are_asked_for();
         http::replace_credentials(pieces, is_stranger ? std::string_view() : *authorization,
                                   outgoing_head_);
         outgoing_.add(outgoing_head_);
@@ -98,7 +98,7 @@ void Exchange::send_now() {
 /// Waits for the head of the final answer, and meanwhile sends what is left of the request: an
 /// answer may come early (413), interim ones may come any time.
 net::Task<void> Exchange::read_answer_head() {
-    const auto timeout = context_.services.config.timeouts.first_byte;
+    const auto timeout = context_.config().timeouts.first_byte;
     client_->arm(timeout, ErrorKind::FirstByteTimeout);
     while (true) {
         connection_->stream.watch_read();

@@ -21,8 +21,7 @@ net::Task<void> Exchange::connect() {
         fail(ErrorKind::ConnectFailed, "the backend's name is not resolved yet");
         co_return;
     }
-    const auto timeout =
-        net::connect_share(context_.services.config.timeouts.connect, endpoints->size());
+    const auto timeout = net::connect_share(context_.config().timeouts.connect, endpoints->size());
     for (const net::Endpoint& endpoint : *endpoints) {
         failure_.reset();
         co_await connect_to(endpoint, timeout);
@@ -82,7 +81,7 @@ net::Task<void> Exchange::handshake(BackendConnection& connection) {
     net::Stream& stream = connection.stream;
     stream.secure(placement_.backend->access.tls);
     connection.lend_to(&client_->parker);
-    client_->arm(context_.services.config.timeouts.tls_handshake, ErrorKind::BackendTlsTimeout);
+    client_->arm(context_.config().timeouts.tls_handshake, ErrorKind::BackendTlsTimeout);
     net::IoStatus status = stream.handshake();
     while (status == net::IoStatus::WouldBlock) {
         stream.watch_read();

@@ -45,7 +45,7 @@ bool Exchange::take_head(std::string_view input) {
 }
 
 net::Task<void> Exchange::read_head() {
-    client_->arm(context_.services.config.timeouts.request_header, ErrorKind::RequestHeaderTimeout);
+    client_->arm(context_.config().timeouts.request_header, ErrorKind::RequestHeaderTimeout);
     while (true) {
         client_->stream.watch_read();
         const net::Events events = co_await client_->parker.park(kClientReadable | kInterrupts);
@@ -71,7 +71,7 @@ net::Task<void> Exchange::read_head() {
 /// `rest`: what was received after the head.
 void Exchange::begin_body(std::string_view rest) {
     if (head_.framing() == http::Framing::Length &&
-        head_.content_length() > context_.services.config.limits.body_bytes) {
+        head_.content_length() > context_.config().limits.body_bytes) {
         fail(ErrorKind::BodyTooLarge);
     } else if (head_.framing() != http::Framing::None && reserve_body_memory(rest.size())) {
         accept_body(rest);
@@ -97,7 +97,7 @@ bool Exchange::has_whole_body() const {
 bool Exchange::reserve_body_memory(std::size_t bytes) {
     const std::size_t most = head_.framing() == http::Framing::Length
                                  ? static_cast<std::size_t>(head_.content_length())
-                                 : context_.services.config.limits.body_bytes;
+                                 : context_.config().limits.body_bytes;
     return memory_.grow_to(std::min(most, body_size_ + std::max(bytes, kBudgetStep)));
 }
 
@@ -114,7 +114,7 @@ void Exchange::accept_body(std::string_view bytes) {
     std::string_view rest = bytes;
     for (auto piece = request_chunks_.next(rest); !piece.empty();
          piece = request_chunks_.next(rest)) {
-        if (body_size_ + piece.size() > context_.services.config.limits.body_bytes) {
+        if (body_size_ + piece.size() > context_.config().limits.body_bytes) {
             fail(ErrorKind::BodyTooLarge);
             break;
         }
@@ -147,15 +147,14 @@ net::Task<void> Exchange::read_body() {
     if (head_.expects_continue()) {
         co_await send_continue();
     }
-    client_->arm(context_.services.config.timeouts.request_body, ErrorKind::RequestBodyTimeout);
+    client_->arm(context_.config().timeouts.request_body, ErrorKind::RequestBodyTimeout);
     std::size_t progress = body_size_;
     unsigned reads = 0;
     while (!failure_ && !has_whole_body()) {
         if (!reserve_body_memory(client_->received.size())) {
             client_->disarm();  // it is not the client that is slow
             co_await wait_for_memory();
-            client_->arm(context_.services.config.timeouts.request_body,
-                         ErrorKind::RequestBodyTimeout);
+            client_->arm(context_.config().timeouts.request_body, ErrorKind::RequestBodyTimeout);
             continue;
         }
         if (!client_->received.empty()) {
@@ -169,8 +168,7 @@ net::Task<void> Exchange::read_body() {
         }
         if (body_size_ - progress >= kProgress) {
             progress = body_size_;
-            client_->arm(context_.services.config.timeouts.request_body,
-                         ErrorKind::RequestBodyTimeout);
+            client_->arm(context_.config().timeouts.request_body, ErrorKind::RequestBodyTimeout);
         }
     }
     client_->disarm();

@@ -20,7 +20,7 @@ net::Task<void> Exchange::relay() {
         co_await tunnel();
         co_return;
     }
-    const auto silence = context_.services.config.timeouts.idle;
+    const auto silence = context_.config().timeouts.idle;
     unsigned reads = 0;
     while (true) {
         if (!flush_now()) {
@@ -198,7 +198,7 @@ net::Task<void> Exchange::flush() {
     to_client_.clear();
     to_client_.add(std::string_view(stalled_.data(), size));
     while (!failure_ && !flush_now()) {
-        client_->arm(context_.services.config.timeouts.idle, ErrorKind::ClientStalled);
+        client_->arm(context_.config().timeouts.idle, ErrorKind::ClientStalled);
         client_->stream.watch_write();
         const net::Events events = co_await client_->parker.park(kClientWritable | kInterrupts);
         if (is_interrupted(events)) {

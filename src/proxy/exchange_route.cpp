@@ -18,7 +18,7 @@ using routing::Outcome;
 
 net::Task<void> Exchange::route() {
     client_->disarm();  // what is held has no deadline but the whole request's
-    client_->arm_total(context_.services.config.timeouts.total);
+    client_->arm_total(context_.config().timeouts.total);
     dialect_ = prompt::dialect_of(head_.method(), head_.path());
     if (dialect_ == prompt::Dialect::None && is_server_control(head_.path())) {
         fail(ErrorKind::ServerControl);
@@ -57,7 +57,7 @@ void Exchange::admit() {
     ask.streams = facts.streams;
     ask.id = number_;
     ask.bytes = body_size_;
-    const RequestClass kind = classify(head_, services.config.queue, started_, key_);
+    const RequestClass kind = classify(head_, context_.config().queue, started_, key_.get());
     ask.priority = kind.priority;
     ask.tenant = kind.tenant;
     ask.deadline = kind.deadline;

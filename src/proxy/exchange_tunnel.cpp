@@ -28,7 +28,7 @@ net::Task<void> Exchange::tunnel() {
         if (up.state() != Conduit::State::Open || down.state() != Conduit::State::Open) {
             break;
         }
-        client_->arm(context_.services.config.timeouts.idle, ErrorKind::IdleTimeout);
+        client_->arm(context_.config().timeouts.idle, ErrorKind::IdleTimeout);
         events = co_await client_->parker.park(kTunnelEvents | kInterrupts);
         if ((events & (kExpired | kDraining)) != 0 || is_interrupted(events)) {
             break;

@@ -62,14 +62,24 @@ RetryAction retry_action(const AttemptFacts& facts) {
     }
 }
 
-RetryBudget::RetryBudget(double share)
-    : per_request_(static_cast<std::int64_t>(std::llround(share * kUnit))),
-      tokens_(share > 0 ? kBurst : 0) {}
+RetryBudget::RetryBudget(double share) {
+    set_share(share);
+}
+
+void RetryBudget::set_share(double share) {
+    const auto per_request = static_cast<std::int64_t>(std::llround(share * kUnit));
+    const bool was_off = per_request_.exchange(per_request) == 0;
+    if (per_request == 0) {
+        tokens_.store(0);
+    } else if (was_off) {
+        tokens_.store(kBurst);
+    }
+}
 
 void RetryBudget::request_came() {
     // Two threads may both add at the brim: the bound is exceeded by a request's share, no more.
     if (tokens_.load(std::memory_order_relaxed) < kBurst) {
-        tokens_.fetch_add(per_request_, std::memory_order_relaxed);
+        tokens_.fetch_add(per_request_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
 }
 

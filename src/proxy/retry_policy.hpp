@@ -45,6 +45,8 @@ RetryAction retry_action(const AttemptFacts& facts);
 class RetryBudget {
   public:
     explicit RetryBudget(double share);
+    /// What was saved up is kept, unless nothing may be retried any more.
+    void set_share(double share);
     void request_came();
     bool try_take();
     void give_back();  ///< what was taken for a retry that found no backend
@@ -52,8 +54,8 @@ class RetryBudget {
   private:
     static constexpr std::int64_t kUnit = 1000;
     static constexpr std::int64_t kBurst = 50 * kUnit;
-    std::int64_t per_request_;
-    std::atomic<std::int64_t> tokens_;
+    std::atomic<std::int64_t> per_request_{0};
+    std::atomic<std::int64_t> tokens_{0};
 };
 
 }  // namespace prefix_router::proxy

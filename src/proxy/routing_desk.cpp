@@ -47,14 +47,20 @@ BackendCounts counts_of(const BackendMetrics& metrics) {
 
 RoutingDesk::RoutingDesk(const config::Config& config, Metrics& metrics, const Clock& clock,
                          Random random, std::size_t kept_decisions)
-    : health_(config.health),
-      metrics_(metrics),
+    : metrics_(metrics),
       clock_(clock),
       pool_(config.health),
       map_(map_options(config)),
       router_(router_options(config, kept_decisions), pool_, map_, random) {}
 
 RoutingDesk::~RoutingDesk() = default;
+
+void RoutingDesk::reconfigure(const config::Config& config) {
+    const std::lock_guard lock(mutex_);
+    pool_.set_policy(config.health);
+    router_.reconfigure(router_options(config, 0), clock_.now());
+    wake_released();
+}
 
 std::size_t RoutingDesk::free_places() const {
     const std::lock_guard lock(mutex_);
@@ -147,6 +153,12 @@ RoutingDesk::Placement RoutingDesk::admit(std::optional<routing::Ticket>& place,
     const routing::Decision decision = router_.admit(ticket, clock_.now());
     wake_released();
     return placement_of(decision);
+}
+
+routing::ExplainedDecision RoutingDesk::explain(routing::Ask ask, std::string_view model) {
+    const std::lock_guard lock(mutex_);
+    ask.model = pool_.models().find(model);
+    return router_.explain(std::move(ask), clock_.now());
 }
 
 RoutingDesk::Placement RoutingDesk::placement(const routing::Ticket& ticket) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -17,6 +19,7 @@
 
 #include "proxy/client_connection.hpp"
 #include "proxy/control.hpp"
+#include "proxy/explainer.hpp"
 #include "proxy/services.hpp"
 #include "proxy/worker_context.hpp"
 
@@ -27,6 +30,15 @@ using std::chrono::milliseconds;
 
 /// How often a drain looks whether everything has ended.
 constexpr milliseconds kDrainPoll{20};
+
+prompt::RequestReaderOptions reader_options(const config::Config& config) {
+    prompt::RequestReaderOptions options;
+    options.hash_seed = config.routing.hash_seed.value_or(seed_from_system());
+    // Only this strategy looks at it, and it costs a pass over the text.
+    const bool needs_prefix = config.routing.strategy == config::Strategy::PrefixAware;
+    options.fixed_prefix_length = needs_prefix ? config.routing.prefix_length : 0;
+    return options;
+}
 
 }  // namespace
 
@@ -42,8 +54,11 @@ struct Lane {
 
 class Server::Plane {
   public:
-    Plane(config::Config config, const Surroundings& around)
-        : services(std::move(config), around), control(services) {}
+    Plane(const config::Config& config, const Surroundings& around)
+        : services(config, around),
+          options(reader_options(config)),
+          explainer(services, options),
+          control(services) {}
     ~Plane() { stop(); }
     Plane(const Plane&) = delete;
     Plane& operator=(const Plane&) = delete;
@@ -52,12 +67,15 @@ class Server::Plane {
     Result<std::vector<net::Descriptor>> listening_sockets();
     void drain(Successor successor);
     void stop();
-    Result<void> load_certificate();
+    Result<std::shared_ptr<const Settings>> prepare(config::Config config) const;
+    void take(const std::shared_ptr<const Settings>& settings);
 
     Services services;
+    const prompt::RequestReaderOptions options;  // of every reader: keys must be the same
+    Explainer explainer;
 
   private:
-    void make_lanes();
+    void make_lanes(const config::Config& config);
     Result<void> listen();
     void close_listeners(Successor successor);
     void signal_all(net::Events events);
@@ -75,13 +93,15 @@ class Server::Plane {
 
 Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherited) {
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
-    if (auto loaded = load_certificate(); !loaded) {
-        return loaded.error();
+    auto settings = prepare(services.settings.load()->config);
+    if (!settings) {
+        return settings.error();
     }
+    const config::Config& config = (*settings)->config;
+    take(*settings);
     sockets_ = std::move(inherited);
     if (sockets_.empty()) {
-        auto opened =
-            net::open_listening_sockets(services.config.listen, thread_count(services.config));
+        auto opened = net::open_listening_sockets(config.listen, thread_count(config));
         if (!opened) {
             return opened.error();
         }
@@ -91,11 +111,17 @@ Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherite
     if (!endpoint) {
         return endpoint.error();
     }
-    make_lanes();
+    make_lanes(config);
     if (const auto listening = listen(); !listening) {
         return listening.error();
     }
-    is_started_ = true;  // from here on a stop has threads to end, also when one cannot be started
+    {
+        const std::lock_guard lock(mutex_);
+        is_started_ = true;  // from here on a stop has threads to end, also when one cannot start
+        for (auto& lane : lanes_) {
+            lane->context.take(services.settings.load());  // a reload may have come in between
+        }
+    }
     control.start();
     for (auto& lane : lanes_) {
         lane->thread = std::thread([&worker = lane->context.worker] { worker.run(); });
@@ -103,34 +129,47 @@ Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherite
     return endpoint->port();
 }
 
-/// Connections from here on get what the files hold now; those that are open go on.
-Result<void> Server::Plane::load_certificate() {
-    if (!services.config.tls.certificate) {
-        return {};
+Result<std::shared_ptr<const Settings>> Server::Plane::prepare(config::Config config) const {
+    const auto present = services.settings.load();
+    ApiKeys keys(config, services.metrics, &present->api_keys);
+    std::shared_ptr<const net::TlsServer> tls;
+    if (config.tls.certificate) {
+        auto loaded = net::TlsServer::load(config.tls);
+        if (!loaded) {
+            return loaded.error();
+        }
+        tls = std::move(*loaded);
     }
-    auto loaded = net::TlsServer::load(services.config.tls);
-    if (!loaded) {
-        return loaded.error();
-    }
-    const auto expiry = (*loaded)->expiry();
-    if (expiry < std::chrono::system_clock::now()) {
-        spdlog::warn("tls.certificate: {} has expired; clients will refuse it",
-                     *services.config.tls.certificate);
-    }
-    const auto since = std::chrono::duration_cast<std::chrono::seconds>(expiry.time_since_epoch());
-    services.metrics.certificate_expiry.Set(static_cast<double>(since.count()));
-    services.tls.store(std::move(*loaded));
-    return {};
+    return std::make_shared<const Settings>(
+        Settings{std::move(config), std::move(keys), std::move(tls)});
 }
 
-void Server::Plane::make_lanes() {
-    prompt::RequestReaderOptions options;
-    options.hash_seed = services.config.routing.hash_seed.value_or(seed_from_system());
-    // Only this strategy looks at it, and it costs a pass over the text.
-    const bool needs_prefix = services.config.routing.strategy == config::Strategy::PrefixAware;
-    options.fixed_prefix_length = needs_prefix ? services.config.routing.prefix_length : 0;
+/// Connections from here on get what the files hold now; those that are open go on.
+void Server::Plane::take(const std::shared_ptr<const Settings>& settings) {
+    std::chrono::seconds expiry{0};
+    if (settings->tls) {
+        if (settings->tls->expiry() < std::chrono::system_clock::now()) {
+            spdlog::warn("tls.certificate: {} has expired; clients will refuse it",
+                         settings->config.tls.certificate.value_or(""));
+        }
+        expiry = std::chrono::duration_cast<std::chrono::seconds>(
+            settings->tls->expiry().time_since_epoch());
+    }
+    services.metrics.certificate_expiry.Set(static_cast<double>(expiry.count()));
+    services.take(settings);
+    services.desk.reconfigure(settings->config);
+    const std::lock_guard lock(mutex_);
+    if (!is_started_ || is_stopping_) {
+        return;
+    }
+    for (auto& lane : lanes_) {
+        lane->context.worker.post([&lane = *lane, settings] { lane.context.take(settings); });
+    }
+}
+
+void Server::Plane::make_lanes(const config::Config& config) {
     Random seeds(seed_from_system());
-    for (std::size_t i = 0; i < thread_count(services.config); ++i) {
+    for (std::size_t i = 0; i < thread_count(config); ++i) {
         lanes_.push_back(std::make_unique<Lane>(services, options, seeds()));
     }
 }
@@ -171,7 +210,7 @@ Result<std::vector<net::Descriptor>> Server::Plane::listening_sockets() {
 
 void Server::Plane::drain(Successor successor) {
     services.is_draining.store(true);
-    const auto& timeouts = services.config.timeouts;
+    const config::Timeouts timeouts = services.settings.load()->config.timeouts;
     const auto settle = successor == Successor::None ? timeouts.drain_settle : milliseconds(0);
     spdlog::info("draining: not ready, answers under way may take {} ms more",
                  (settle + timeouts.drain_grace).count());
@@ -251,16 +290,22 @@ bool Server::Plane::wait_until_idle(milliseconds limit) {
     return false;
 }
 
-Server::Server(config::Config config, const Surroundings& around)
-    : plane_(std::make_unique<Plane>(std::move(config), around)) {}
+Server::Server(const config::Config& config, const Surroundings& around)
+    : plane_(std::make_unique<Plane>(config, around)) {}
 
 Server::~Server() = default;
 
 Result<std::uint16_t> Server::start(std::vector<net::Descriptor> inherited) {
     return plane_->start(std::move(inherited));
 }
-Result<void> Server::reload_certificate() {
-    return plane_->load_certificate();
+Result<std::shared_ptr<const Settings>> Server::prepare(config::Config config) const {
+    return plane_->prepare(std::move(config));
+}
+void Server::take(const std::shared_ptr<const Settings>& settings) {
+    plane_->take(settings);
+}
+Result<Explanation> Server::explain(const HypotheticalRequest& request) const {
+    return plane_->explainer.explain(request);
 }
 Result<std::vector<net::Descriptor>> Server::listening_sockets() const {
     return plane_->listening_sockets();

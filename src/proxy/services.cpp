@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include <spdlog/spdlog.h>
 
@@ -39,6 +40,18 @@ std::uint32_t Services::connection_limit(const config::Config& config) {
     spdlog::info("at most {} client connections: the process may have {} descriptors", half,
                  descriptors.rlim_cur);
     return static_cast<std::uint32_t>(half);
+}
+
+void Services::take(std::shared_ptr<const Settings> next) {
+    const config::Config& config = next->config;
+    memory.set_limit(config.limits.buffered_bytes, kept_back(config));
+    const bool is_other_limit =
+        config.limits.connections != settings.load()->config.limits.connections;
+    if (is_other_limit) {
+        connections.limit.store(connection_limit(config));
+    }
+    retry_budget.set_share(config.retry.budget);
+    settings.store(std::move(next));
 }
 
 }  // namespace prefix_router::proxy

@@ -38,10 +38,11 @@ void format_time(std::string& out) {
 WorkerContext::WorkerContext(Services& services_,
                              const prompt::RequestReaderOptions& reader_options, std::uint64_t seed)
     : services(services_),
-      worker(kept_buffers(services_.config)),
+      settings(services_.settings.load()),
+      worker(kept_buffers(settings->config)),
       reader(reader_options),
       random(seed),
-      connections(services_.config.timeouts.backend_idle) {
+      connections(settings->config.timeouts.backend_idle) {
     format_time(time_text_);
     worker.ticks().add(*this);
     worker.ticks().add(connections);
@@ -49,6 +50,11 @@ WorkerContext::WorkerContext(Services& services_,
 
 WorkerContext::~WorkerContext() {
     flush_log();
+}
+
+void WorkerContext::take(std::shared_ptr<const Settings> next) {
+    settings = std::move(next);
+    connections.set_idle_limit(settings->config.timeouts.backend_idle);
 }
 
 std::unique_ptr<Exchange> WorkerContext::take_exchange() {

@@ -29,10 +29,15 @@ class WorkerContext final : public net::Ticked {
     ~WorkerContext() override;
 
     Services& services;
+    std::shared_ptr<const Settings> settings;  ///< in force here
     net::Worker worker;
     prompt::RequestReader reader;
     Random random;
     BackendConnections connections;
+
+    const config::Config& config() const { return settings->config; }
+    /// On the worker's thread: from now on these are in force here.
+    void take(std::shared_ptr<const Settings> next);
 
     /// An Exchange costs several strings and vectors: a few are kept from request to request.
     std::unique_ptr<Exchange> take_exchange();

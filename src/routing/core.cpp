@@ -48,6 +48,22 @@ Tokens Router::Core::told_capacity(BackendSlot slot) const {
         backend.spec.capacity_tokens.value_or(options_.initial_capacity));
 }
 
+// The strategy and the pace of ageing stay: requests that wait are ordered by them.
+void Router::Core::reconfigure(const Options& options, TimePoint now) {
+    begin(now);
+    options_.routing.hold = options.routing.hold;
+    options_.routing.hold_small = options.routing.hold_small;
+    options_.queue = options.queue;
+    queue_.set_rules(HoldQueue::rules(options_.routing, options_.queue));
+    if (options_.max_in_flight != options.max_in_flight) {
+        options_.max_in_flight = options.max_in_flight;
+        for (const BackendSlot slot : pool_.slots()) {
+            start_limit(slot, fleet_.at(slot));
+        }
+    }
+    pump(std::nullopt);
+}
+
 void Router::Core::backend_added(BackendSlot slot) {
     const pool::Backend& backend = *pool_.find(slot);
     BackendState& state = fleet_.add(slot);

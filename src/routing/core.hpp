@@ -19,15 +19,17 @@
 
 namespace prefix_router::routing {
 
-/// What the Router is made of. Its calls fall into five files: core.cpp (backends, beliefs),
+/// What the Router is made of. Its calls fall into six files: core.cpp (backends, beliefs),
 /// core_admit.cpp (choose and reserve), core_hold.cpp (the queue), core_limits.cpp (who may wait,
-/// and for how long), core_settle.cpp (first byte, end, undo, what is learned from them). Invariant
+/// and for how long), core_settle.cpp (first byte, end, undo, what is learned from them),
+/// core_explain.cpp (admit() without a trace). Invariant
 /// between calls: a record is in its backend's backlog, pins and in-flight count exactly while its
 /// phase is Prefill or Decode, and in the queue exactly while it is Held.
 class Router::Core {
   public:
     Core(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random random);
 
+    void reconfigure(const Options& options, TimePoint now);
     void backend_added(BackendSlot slot);
     void backend_removed(BackendSlot slot);
     void backend_changed(BackendSlot slot, const config::Backend& before, TimePoint now);
@@ -36,6 +38,7 @@ class Router::Core {
     void backend_returned(BackendSlot slot);
 
     const Decision& admit(Ticket& ticket, TimePoint now);
+    ExplainedDecision explain(Ask ask, TimePoint now);
     const Decision& retry(Ticket& ticket, Outcome::Kind why, TimePoint now);
     void first_byte(Ticket& ticket, TimePoint now);
     void end(Ticket& ticket, const Outcome& outcome, TimePoint now);
@@ -76,9 +79,11 @@ class Router::Core {
     Record& open(Ticket& ticket);
     Question question(const Record& record) const;
     void gather(const Record& record, Trials trials);
+    void list_candidates(const Record& record, Trials trials);
     void pick_panic();
     void choose_and_send(Ticket& ticket);
     void place_again(Record& record);
+    bool describe(Ticket& ticket, Choice choice);
     void send(Ticket& ticket, Choice choice);
     static void count_awaiting(const Record& record, BackendState& state);
     static void discount_awaiting(const Record& record, BackendState& state);
@@ -107,10 +112,15 @@ class Router::Core {
 
     // core_limits.cpp
     const std::vector<BackendSlot>& with_room();
+    Refusal refusal_to_join(Record& record, const Wish& wish);
     Refusal may_join(Record& record, const Wish& wish);
     bool is_wait_hopeless(const Record& record, const Wish& wish) const;
     bool is_too_late(const Record& record, Seconds expected) const;
     const Decision& refuse(Ticket& ticket, Refusal why);
+
+    // core_explain.cpp
+    void explain_placement(Record& record);
+    std::vector<CostTerms> explained_terms(const Decision& decision) const;
 
     // core_settle.cpp
     void leave_slot(const Record& record, const prefix::Chain& content);
@@ -127,7 +137,7 @@ class Router::Core {
     void forget_cache(BackendSlot slot);
     void learn_cache(const Record& record, Tokens prompt, Tokens cached);
 
-    const Options options_;
+    Options options_;
     pool::Pool& pool_;
     prefix::PrefixMap& map_;
     Random random_;

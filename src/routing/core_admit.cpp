@@ -79,6 +79,18 @@ void Router::Core::place_again(Record& record) {
 }
 
 void Router::Core::gather(const Record& record, Trials trials) {
+    list_candidates(record, trials);
+    if (is_trial_ || is_panic_) {
+        return;
+    }
+    for (const BackendSlot slot : candidates_) {
+        if (pool_.find(slot)->health.returns() != fleet_.at(slot).seen_returns) {
+            backend_returned(slot);
+        }
+    }
+}
+
+void Router::Core::list_candidates(const Record& record, Trials trials) {
     pool_.candidates(record.ticket->ask().model, at_, gathered_);
     const auto is_excluded = [&](BackendSlot slot) {
         return !fleet_.has(slot) || std::find(record.excluded.begin(), record.excluded.end(),
@@ -99,11 +111,6 @@ void Router::Core::gather(const Record& record, Trials trials) {
         return;
     }
     candidates_.assign(gathered_.usable.begin(), gathered_.usable.end());
-    for (const BackendSlot slot : candidates_) {
-        if (pool_.find(slot)->health.returns() != fleet_.at(slot).seen_returns) {
-            backend_returned(slot);
-        }
-    }
 }
 
 // All that are about as little bad as the first: one alone would drown.
@@ -121,11 +128,12 @@ void Router::Core::choose_and_send(Ticket& ticket) {
     send(ticket, strategy_->choose(question(*ticket.record_), candidates_));
 }
 
-void Router::Core::send(Ticket& ticket, Choice choice) {
+// Fills record and decision as for a request that goes there; false, with a refusal, when it would
+// come too late.
+bool Router::Core::describe(Ticket& ticket, Choice choice) {
     Record& record = *ticket.record_;
     const ModelState& model = fleet_.model(ticket.ask().model);
     BackendState& state = fleet_.at(choice.backend);
-    pool::Backend& backend = *pool_.find(choice.backend);
     if (adaptive_ != nullptr) {
         record.match = adaptive_->match(choice.backend);
     } else if (state.slots) {
@@ -146,7 +154,7 @@ void Router::Core::send(Ticket& ticket, Choice choice) {
     if (is_too_late(record, expected_wait)) {
         record.phase = Record::Phase::Admitted;
         refuse(ticket, Refusal::Deadline);
-        return;
+        return false;
     }
     Decision& decision = ticket.decision_;
     decision.action = Action::Send;
@@ -157,10 +165,16 @@ void Router::Core::send(Ticket& ticket, Choice choice) {
                                                : choice.reason;
     decision.expected_cached = cached / block * block;
     decision.expected_wait = expected_wait;
-    reserve(record, backend, state);
-    log_.record(ticket, strategy_->terms(), at_);
-    if (record.excluded.empty()) {
-        sample_.note(record.chain());
+    return true;
+}
+
+void Router::Core::send(Ticket& ticket, Choice choice) {
+    if (describe(ticket, choice)) {
+        reserve(*ticket.record_, *pool_.find(choice.backend), fleet_.at(choice.backend));
+        log_.record(ticket, strategy_->terms(), at_);
+        if (ticket.record_->excluded.empty()) {
+            sample_.note(ticket.record_->chain());
+        }
     }
 }
 

@@ -21,8 +21,8 @@ const std::vector<BackendSlot>& Router::Core::with_room() {
     return roomy_;
 }
 
-// Whether a request that cannot go now may wait; lower priorities give way.
-Refusal Router::Core::may_join(Record& record, const Wish& wish) {
+// Whether a request that cannot go now may wait.
+Refusal Router::Core::refusal_to_join(Record& record, const Wish& wish) {
     const Ask& ask = record.ticket->ask();
     const Seconds longest = queue_.rules().longest[static_cast<std::size_t>(ask.priority)];
     record.expires = record.arrived + longest;
@@ -36,8 +36,13 @@ Refusal Router::Core::may_join(Record& record, const Wish& wish) {
     if (record.expires <= now_ || is_wait_hopeless(record, wish)) {
         return late;
     }
-    if (!queue_.has_room_for(record)) {
-        return Refusal::QueueFull;
+    return queue_.has_room_for(record) ? Refusal::None : Refusal::QueueFull;
+}
+
+// The same, and then lower priorities give way.
+Refusal Router::Core::may_join(Record& record, const Wish& wish) {
+    if (const Refusal why = refusal_to_join(record, wish); why != Refusal::None) {
+        return why;
     }
     while (Record* const youngest = queue_.gives_way_to(record)) {
         release_refused(*youngest, Refusal::Displaced);

@@ -95,6 +95,8 @@ class Fleet {
 
     ModelState& model(ModelId id);
     const ModelState* find_model(ModelId id) const;
+    /// Nothing was learned of it.
+    void forget_model(ModelId id) { models_[id.index()].reset(); }
 
   private:
     std::vector<std::unique_ptr<BackendState>> backends_;

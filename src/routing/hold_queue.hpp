@@ -49,6 +49,8 @@ class HoldQueue {
     HoldQueue& operator=(const HoldQueue&) = delete;
 
     const Rules& rules() const { return rules_; }
+    /// The age must be the same: those that wait are in its order.
+    void set_rules(const Rules& rules) { rules_ = rules; }
     std::size_t size() const { return size_; }
     std::size_t size(config::Priority priority) const { return of(priority).size(); }
     /// Held requests of this priority and of higher ones.

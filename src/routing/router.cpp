@@ -13,6 +13,9 @@ Router::Router(Options options, pool::Pool& pool, prefix::PrefixMap& map, Random
     : core_(std::make_unique<Core>(std::move(options), pool, map, random)) {}
 Router::~Router() = default;
 
+void Router::reconfigure(const Options& options, TimePoint now) {
+    core_->reconfigure(options, now);
+}
 void Router::backend_added(BackendSlot slot, TimePoint /*now*/) {
     core_->backend_added(slot);
 }
@@ -34,6 +37,10 @@ void Router::backend_returned(BackendSlot slot, TimePoint /*now*/) {
 
 const Decision& Router::admit(Ticket& ticket, TimePoint now) {
     return core_->admit(ticket, now);
+}
+
+ExplainedDecision Router::explain(Ask ask, TimePoint now) {
+    return core_->explain(std::move(ask), now);
 }
 
 const Decision& Router::retry(Ticket& ticket, Outcome::Kind why, TimePoint now) {

@@ -220,7 +220,7 @@ class Tls(unittest.TestCase):
         self.hang_up(b"is not the key of the certificate")
         self.assertIn(b"200 OK", self.ask(self.connect(first)))
         shutil.copy(certificate, self.certificate)
-        self.hang_up(b"certificate files were read again")
+        self.hang_up(b"read again, with certificates and credentials")
         self.assertIn(b"200 OK", self.ask(self.connect(certificate)))
         with self.assertRaises(ssl.SSLCertVerificationError):
             self.connect(first)

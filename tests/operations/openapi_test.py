@@ -33,9 +33,10 @@ def tearDownModule():
     DAEMON.end()
 
 
-def ask(path, method="GET"):
+def ask(path, method="GET", body=None):
     """Status, content type and text of an answer."""
-    request = urllib.request.Request(f"http://127.0.0.1:{DAEMON.admin_port}{path}", method=method)
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{DAEMON.admin_port}{path}", data, method=method)
     try:
         reply = urllib.request.urlopen(request, timeout=fleet.PATIENCE)
     except urllib.error.HTTPError as error:
@@ -103,6 +104,46 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(decisions), 2)
         self.assertTrue(all(decision["candidates"] for decision in decisions))
         self.assertEqual(len(self.check("/backends")["backends"]), 2)
+
+    def check_change(self, method, path, body=None, status="200", described_path=None):
+        """The parsed answer to a change, once request and answer fit their descriptions."""
+        operation = DESCRIPTION["paths"][described_path or path.split("?")[0]][method.lower()]
+        got, content_type, text = ask(path, method, body)
+        self.assertEqual((got, content_type), (status, "application/json"), text)
+        if isinstance(body, dict) and status < "400" and "schema" in operation["requestBody"]["content"][content_type]:
+            fits(body, operation["requestBody"]["content"][content_type]["schema"])
+        fits(json.loads(text), operation["responses"][status]["content"][content_type]["schema"])
+        return json.loads(text)
+
+    def test_to_changes_fit_their_descriptions(self):
+        one = "/backends/{id}"
+        new = {"id": "more", "url": f"http://127.0.0.1:{fleet.free_port()}", "weight": 2, "models": ["m"],
+               "capacity_tokens": "auto", "lanes": 2, "max_in_flight": 7, "authorization": "pass"}
+        self.check_change("POST", "/backends", new, "201")
+        self.check_change("POST", "/backends", new, "409")
+        self.check_change("POST", "/backends", {"id": "more"}, "400")
+        self.assertEqual(len(self.check("/backends")["backends"]), 3)
+        self.check_change("PATCH", "/backends/more", {"capacity_tokens": 5000, "models": []}, described_path=one)
+        self.check_change("PATCH", "/backends/more", {"weight": -1}, "400", one)
+        self.check_change("PATCH", "/backends/none", {"weight": 1}, "404", one)
+        for word in ("drain", "undrain"):
+            self.check_change("POST", f"/backends/more/{word}", described_path=f"{one}/{word}")
+            self.check_change("POST", f"/backends/none/{word}", None, "404", f"{one}/{word}")
+        self.check_change("DELETE", "/backends/more", described_path=one)
+        self.check_change("DELETE", "/backends/more", None, "404", one)
+        configured = self.check("/backends")["backends"][0]["id"]
+        self.check_change("DELETE", f"/backends/{configured}", None, "409", one)
+        self.check_change("PUT", "/log-level", {"level": "info"})
+        self.check_change("PUT", "/log-level", {"level": "loud"}, "400")
+        self.check_change("POST", "/config/reload")
+
+    def test_to_explain_fits_its_description(self):
+        body = {"model": "sim", "messages": [{"role": "user", "content": fleet.PROMPT + "Why blue?"}]}
+        told = self.check_change("POST", "/explain", body)
+        self.assertEqual((told["action"], told["reason"], len(told["candidates"])), ("send", "warm", 2))
+        self.check_change("POST", "/explain?path=/elsewhere", body)
+        self.check_change("POST", "/explain?priority=urgent", body, "400")
+        self.check_change("POST", "/explain?path=/reset_prefix_cache", body, "403")
 
     def test_refuse_a_limit_out_of_range_as_described(self):
         schema = DESCRIPTION["paths"]["/decisions"]["get"]["parameters"][0]["schema"]

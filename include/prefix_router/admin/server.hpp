@@ -22,6 +22,8 @@ struct Request {
     std::string path;                          ///< without the query
     std::map<std::string, std::string> query;  ///< last value of a name wins
     std::string body;
+    std::map<std::string, std::string> parameters;  ///< of the path, such as id
+    std::string who;  ///< the token's name, or "local": nobody is asked for one
 };
 
 struct Answer {
@@ -34,27 +36,34 @@ struct Answer {
 /// One endpoint. Handlers run on the admin thread, one at a time, and must not block for long.
 struct Route {
     std::string method;
-    std::string path;  ///< exact
+    std::string path;  ///< exact, but for parameters such as {id}: one segment each
     std::function<Answer(const Request&)> handle;
     bool is_open = false;            ///< asks for no token
     bool is_part_of_a_page = false;  ///< named in no list of paths
     /// Not null: a GET is answered by these events, for as long as both sides stay. At most 16
     /// clients at a time.
     std::shared_ptr<EventFeed> feed = nullptr;
+    bool is_change = false;  ///< without a token for this machine alone, and for no web page
+};
+
+/// Who may do everything that is not open to all.
+struct Token {
+    std::string name;
+    Sha256 hash;
 };
 
 /// The admin listener: a small HTTP server on a thread of its own, apart from the data plane in
 /// every respect. Unknown paths get 404 with the list of known ones, other methods 405. Requests
-/// are limited to 1 MiB and 10 s. Event streams hold up nobody and end with retire(). start() and
+/// are limited to 8 MiB and 10 s. Event streams hold up nobody and end with retire(). start() and
 /// stop() belong to one owner; stop() (or destruction) joins the thread.
 class Server {
   public:
     /// Serves on the `inherited` socket where there is one, and binds `address` where not. With a
-    /// `token`, what is not open is served to `Authorization: Bearer` whose hash that is.
+    /// `tokens`, what is not open is served to `Authorization: Bearer` whose hash one of them is.
     static Result<std::unique_ptr<Server>> start(const config::ListenAddress& address,
                                                  std::vector<Route> routes,
                                                  net::Descriptor inherited = {},
-                                                 const std::optional<Sha256>& token = {});
+                                                 std::vector<Token> tokens = {});
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "prefix_router/admin/levers.hpp"
 #include "prefix_router/app/listening_sockets.hpp"
 #include "prefix_router/base/error.hpp"
 #include "prefix_router/config/config.hpp"
@@ -18,9 +20,11 @@ class Application {
     /// Serves when it returns; backends need not be reachable. Errors: Io (a port in use),
     /// InvalidConfiguration (an access log that cannot be opened).
     /// `speed_up` is for benchmarks: the routing's time runs that many times faster than real time;
-    /// network timeouts do not. `inherited` sockets are served instead of binding.
+    /// network timeouts do not. `inherited` sockets are served instead of binding. `config_path` is
+    /// the file that reloads read; "" for none.
     static Result<std::unique_ptr<Application>> start(config::Config config, double speed_up = 1,
-                                                      ListeningSockets inherited = {});
+                                                      ListeningSockets inherited = {},
+                                                      std::string config_path = {});
     ~Application();
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;
@@ -31,8 +35,11 @@ class Application {
     /// Copies of what it listens on, for another process. Error: Io.
     Result<ListeningSockets> listening_sockets() const;
 
-    /// Reads certificate and key again; an error changes nothing.
-    Result<void> reload_certificate();
+    /// Reads the configuration file again, and the files that it names; a problem changes nothing.
+    /// `who` wants it, for the log.
+    admin::Levers::Reloaded reload(const std::string& who);
+    /// With reload.watch, when a file has changed; to be called every second.
+    void reload_if_changed();
 
     /// Not ready, then no new connections, running answers finish; returns when they have or when
     /// the grace period is over. With a successor the admin listener is its, too, from now on.

@@ -17,6 +17,9 @@ enum class LogFormat : unsigned char { Text, Json };
 /// an error that lists the known ones; without memory or a thread for the queue it throws.
 Result<std::shared_ptr<spdlog::logger>> start_logging(LogFormat format, std::string_view level);
 
+/// The least severe line from now on. Error: InvalidConfiguration, with the levels that there are.
+Result<void> set_log_level(std::string_view level);
+
 /// Escapes control characters, quotes and backslashes, so that no client input can forge a log line
 /// or break JSON.
 std::string escape_for_log(std::string_view text);

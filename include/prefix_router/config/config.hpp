@@ -102,6 +102,14 @@ struct ApiKey {
     friend bool operator==(const ApiKey&, const ApiKey&) = default;
 };
 
+/// Who may ask and change what on the admin listener, known by the token's hash alone.
+struct AdminToken {
+    std::string name;    ///< [a-z0-9-]+, unique: who the log says it was
+    std::string sha256;  ///< 64 lower-case hex digits, unique
+
+    friend bool operator==(const AdminToken&, const AdminToken&) = default;
+};
+
 struct Backend {
     std::string id;  ///< [a-z0-9-]+, unique; default 8 hex digits of a hash of the URL
     BackendUrl url;
@@ -204,6 +212,13 @@ struct Log {
     friend bool operator==(const Log&, const Log&) = default;
 };
 
+/// How a changed file comes into force besides SIGHUP and the admin listener.
+struct Reloading {
+    bool watch = false;
+
+    friend bool operator==(const Reloading&, const Reloading&) = default;
+};
+
 /// A whole, validated configuration: it cannot hold a bad value. Each section's option table
 /// (config/options.cpp) drives parsing, unknown-key detection, bounds and documentation.
 struct Config {
@@ -211,7 +226,8 @@ struct Config {
     std::optional<ListenAddress> admin = ListenAddress{"127.0.0.1", 9191};
     bool admin_is_optional = false;  ///< quick start: an admin port in use is a warning
     std::uint32_t threads = 0;       ///< 0 = one per core
-    std::optional<std::string> admin_token_sha256;  ///< 64 lower-case hex digits
+    std::optional<std::string> admin_token_sha256;  ///< of the token named "admin"
+    std::vector<AdminToken> admin_tokens;           ///< more of them, with names of their own
     Tls tls;
     std::vector<ApiKey> api_keys;  ///< empty: everybody is served
     std::vector<Backend> backends;
@@ -222,6 +238,7 @@ struct Config {
     Limits limits;
     Queue queue;
     Log log;
+    Reloading reload;
 
     friend bool operator==(const Config&, const Config&) = default;
 };
@@ -245,6 +262,9 @@ Loaded load_text(const std::string& yaml, const std::string& name_for_messages);
 
 Result<ListenAddress> parse_listen(std::string_view text);
 Result<BackendUrl> parse_backend_url(std::string_view text);
+/// A backend as an entry of the file, without its dash: a map in YAML or JSON. Error:
+/// InvalidConfiguration, with every problem.
+Result<Backend> parse_backend(const std::string& yaml);
 /// A backend as quick start makes it from a URL alone.
 Result<Backend> backend_from_url(std::string_view url);
 

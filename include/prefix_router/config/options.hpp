@@ -7,7 +7,7 @@
 
 namespace prefix_router::config {
 
-/// Whether SIGHUP brings a changed option into force.
+/// Whether a reload brings a changed option into force.
 enum class Reload : unsigned char { Live, Restart };
 enum class Comments : unsigned char { With, Without };
 
@@ -31,6 +31,8 @@ std::string to_markdown();
 
 /// The names of the options that differ between the two and that only a restart brings into force.
 std::vector<std::string> options_needing_restart(const Config& running, const Config& next);
+/// The names of all others that differ, with api_keys as one; backends are not among them.
+std::vector<std::string> live_options_changed(const Config& running, const Config& next);
 
 /// As parse_listen() reads it: "0.0.0.0:8080", "[::1]:8080".
 std::string to_string(const ListenAddress& address);

@@ -14,8 +14,15 @@ namespace prefix_router::net {
 /// the size of the largest body is kept back for one at a time. Thread-safe.
 class MemoryBudget {
   public:
-    explicit MemoryBudget(std::size_t limit, std::size_t kept_back = 0)
-        : limit_(limit - std::min(kept_back, limit)), has_part_kept_back_(kept_back > 0) {}
+    explicit MemoryBudget(std::size_t limit, std::size_t kept_back = 0) {
+        set_limit(limit, kept_back);
+    }
+
+    /// What is taken stays taken, also where it is more than the new limit.
+    void set_limit(std::size_t limit, std::size_t kept_back) {
+        limit_.store(limit - std::min(kept_back, limit), std::memory_order_relaxed);
+        has_part_kept_back_.store(kept_back > 0, std::memory_order_relaxed);
+    }
 
     /// Takes `bytes` if they fit.
     bool try_take(std::size_t bytes);
@@ -27,8 +34,8 @@ class MemoryBudget {
     std::size_t used() const { return used_.load(std::memory_order_relaxed); }
 
   private:
-    std::size_t limit_;  // without the part kept back
-    bool has_part_kept_back_;
+    std::atomic<std::size_t> limit_{0};  // without the part kept back
+    std::atomic<bool> has_part_kept_back_{false};
     std::atomic<bool> is_claimed_{false};
     std::atomic<std::size_t> used_{0};
 };

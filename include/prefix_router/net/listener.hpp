@@ -31,7 +31,7 @@ Result<Endpoint> bound_endpoint(const Descriptor& socket);
 
 /// Connections open now over all workers, and how many may be (limits.connections).
 struct ConnectionLimit {
-    std::uint32_t limit = 0;
+    std::atomic<std::uint32_t> limit{0};
     std::atomic<std::uint32_t> open{0};
 };
 

@@ -27,6 +27,8 @@ class Health {
     enum class State : std::uint8_t { Unknown, Healthy, Ejected, HalfOpen };
 
     explicit Health(const config::Health& policy);
+    /// For what comes from now on; what was counted stays.
+    void set_policy(const config::Health& policy) { policy_ = policy; }
 
     void probe_succeeded(TimePoint now);
     void probe_failed(TimePoint now);

@@ -47,6 +47,7 @@ struct Backend {
 class Pool {
   public:
     explicit Pool(config::Health policy);
+    void set_policy(const config::Health& policy);
 
     /// Adds a backend; fails with InvalidConfiguration on an id that one has which does not leave,
     /// or a full pool.

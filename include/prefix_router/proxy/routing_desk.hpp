@@ -92,6 +92,8 @@ class RoutingDesk {
     /// What leaves gets no new request, and is gone once nothing is in flight there. There must be
     /// free places for what joins.
     void apply(const RosterStep& step);
+    /// Health policy, queue and limits, for what comes from now on.
+    void reconfigure(const config::Config& config);
     /// How many more backends there may be, those counted whose last answers end.
     std::size_t free_places() const;
     /// An operator's wish; the Roster's, too.
@@ -125,13 +127,14 @@ class RoutingDesk {
     void publish();
 
     // The admin listener's side.
+    /// What admit() would decide; changes nothing. `explained.model` is kUnknownModel where no
+    /// backend serves the model.
+    routing::ExplainedDecision explain(routing::Ask ask, std::string_view model);
     bool has_usable_backend() const;
     std::vector<BackendState> states() const;
     std::vector<routing::ExplainedDecision> decisions(std::size_t limit) const;
     /// The prefixes that most of the last prompts begin with.
     std::vector<routing::HotPrefix> hot_prefixes(std::size_t limit) const;
-
-    const config::Health& health_policy() const { return health_; }
 
   private:
     Placement placement_of(const routing::Decision& decision) const;
@@ -143,7 +146,6 @@ class RoutingDesk {
     void alter(const RosterStep::Alteration& alteration);
     void let_go(std::vector<BackendRef>& gone);
 
-    config::Health health_;
     Metrics& metrics_;
     const Clock& clock_;
     mutable std::mutex mutex_;

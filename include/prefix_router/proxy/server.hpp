@@ -9,6 +9,7 @@
 #include "prefix_router/config/config.hpp"
 #include "prefix_router/net/descriptor.hpp"
 #include "prefix_router/proxy/access_log.hpp"
+#include "prefix_router/proxy/explanation.hpp"
 #include "prefix_router/proxy/metrics.hpp"
 #include "prefix_router/proxy/routing_desk.hpp"
 
@@ -17,6 +18,8 @@ class TraceWriter;
 }
 
 namespace prefix_router::proxy {
+
+struct Settings;
 
 /// Whether another process accepts from the same listening sockets.
 enum class Successor : unsigned char { None, Accepts };
@@ -42,7 +45,7 @@ class Server {
         double speed_up = 1;  ///< the clock's seconds per real second: 1 except in benchmarks
     };
 
-    Server(config::Config config, const Surroundings& around);
+    Server(const config::Config& config, const Surroundings& around);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
@@ -52,9 +55,11 @@ class Server {
     /// reachable yet.
     Result<std::uint16_t> start(std::vector<net::Descriptor> inherited);
 
-    /// Reads certificate and key again; new connections get them. Error: InvalidConfiguration, with
-    /// the reason; then nothing has changed. Does nothing without TLS.
-    Result<void> reload_certificate();
+    /// What take() brings into force: certificate and key are read again. Nothing has changed yet.
+    /// Error: InvalidConfiguration, with the reason.
+    Result<std::shared_ptr<const Settings>> prepare(config::Config config) const;
+    /// Each worker has it from its next event on. Options that need a restart must be as they are.
+    void take(const std::shared_ptr<const Settings>& settings);
 
     /// Descriptors of all listening sockets, for another process. Error: Io.
     Result<std::vector<net::Descriptor>> listening_sockets() const;
@@ -66,6 +71,10 @@ class Server {
     void drain(Successor successor);
     /// Ends everything now: open answers are cut, visibly. Idempotent.
     void stop();
+
+    /// What would be decided now; sends nothing and changes nothing. Errors: BadRequest,
+    /// ServerControl, ModelForbidden.
+    Result<Explanation> explain(const HypotheticalRequest& request) const;
 
     /// Has a usable backend and is not draining.
     bool is_ready() const;

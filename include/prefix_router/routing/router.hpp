@@ -137,6 +137,10 @@ class Router {
     Router(const Router&) = delete;
     Router& operator=(const Router&) = delete;
 
+    /// Takes over what can change while requests wait: hold, hold_small, the queue's limits for
+    /// those that come, max_in_flight.
+    void reconfigure(const Options& options, TimePoint now);
+
     /// A backend was added to the pool (the Router adds it to the map) / is about to be removed
     /// from it (nothing in flight there; the Router removes it from the map).
     void backend_added(BackendSlot slot, TimePoint now);
@@ -154,6 +158,9 @@ class Router {
     void backend_returned(BackendSlot slot, TimePoint now);
 
     const Decision& admit(Ticket& ticket, TimePoint now);
+
+    /// What admit() would decide now, with every candidate's terms; reserves and remembers nothing.
+    ExplainedDecision explain(Ask ask, TimePoint now);
 
     /// The dispatch failed before the backend took the request, or the engine refused it (429,
     /// 503): undoes map and counts there, never offers that backend again, and takes the next one

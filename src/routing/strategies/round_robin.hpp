@@ -13,6 +13,8 @@ class RoundRobin final : public Strategy {
     explicit RoundRobin(const View& view) : view_(view) {}
     Choice choose(const Question& question, std::span<const BackendSlot> candidates) override;
     void forget(BackendSlot slot) override;
+    std::vector<double> turns() const override { return credit_; }
+    void set_turns(const std::vector<double>& turns) override { credit_ = turns; }
 
   private:
     View view_;

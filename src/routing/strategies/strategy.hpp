@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "prefix_router/base/random.hpp"
 #include "prefix_router/config/config.hpp"
@@ -42,6 +43,10 @@ class Strategy {
     virtual Choice choose(const Question& question, std::span<const BackendSlot> candidates) = 0;
     /// The candidates of the last choice with their terms; empty for strategies without a cost.
     virtual std::span<const CostTerms> terms() const { return {}; }
+    /// Whose turn it is, by slot, where turns are taken: read before a choice that does not count,
+    /// and given back after it.
+    virtual std::vector<double> turns() const { return {}; }
+    virtual void set_turns(const std::vector<double>& /*turns*/) {}
     /// The backend is gone; another may take its slot.
     virtual void forget(BackendSlot) {}
 };

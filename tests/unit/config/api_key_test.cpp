@@ -84,5 +84,24 @@ TEST(Authorization, IsAWordOrThePlaceOfASecret) {
     }
 }
 
+TEST(AdminTokens, HaveNamesAndHashesOfTheirOwn) {
+    const std::string other(64, 'b');
+    const Loaded read = load_text(kOneBackend + "admin_tokens: [{name: ada, sha256: '" + kHash +
+                                      "'}, {name: grace, sha256: '" + other + "'}]\n",
+                                  "f");
+    ASSERT_TRUE(read.config.has_value());
+    EXPECT_EQ(read.config->admin_tokens,
+              (std::vector<AdminToken>{{"ada", kHash}, {"grace", other}}));
+    EXPECT_EQ(load_text(to_yaml(*read.config, Comments::With), "f").config, read.config);
+    EXPECT_THAT(problems_of("admin_tokens: [{name: a}]\n"),
+                ElementsAre(HasSubstr("admin_tokens[0]: name and sha256 are required")));
+    for (const std::string& entry :
+         {"{name: admin, sha256: '" + other + "'}", "{name: ada, sha256: '" + kHash + "'}"}) {
+        EXPECT_THAT(
+            problems_of("admin_token_sha256: '" + kHash + "'\nadmin_tokens: [" + entry + "]\n"),
+            ElementsAre(HasSubstr("is also admin_token_sha256")));
+    }
+}
+
 }  // namespace
 }  // namespace prefix_router::config

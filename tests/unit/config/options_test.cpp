@@ -112,16 +112,21 @@ TEST(Reload, NamesTheOptionsThatNeedARestart) {
     const Config running = defaults_with_one_backend();
     EXPECT_THAT(options_needing_restart(running, running), IsEmpty());
     Config next = running;
-    next.routing.strategy = Strategy::Random;
+    next.routing.expose_decision = true;
+    next.api_keys.emplace_back();
     next.timeouts.connect = milliseconds{1};
     next.backends.clear();
     EXPECT_THAT(options_needing_restart(running, next), IsEmpty());
+    EXPECT_THAT(live_options_changed(running, next),
+                ElementsAre("api_keys", "routing.expose_decision", "timeouts.connect"));
+    next.routing.strategy = Strategy::Random;
     next.listen.port = 1;
     next.threads = 2;
     next.routing.hash_seed = 1;
     next.limits.prefix_map_bytes *= 2;
     EXPECT_THAT(options_needing_restart(running, next),
-                ElementsAre("listen", "threads", "routing.hash_seed", "limits.prefix_map_bytes"));
+                ElementsAre("listen", "threads", "routing.strategy", "routing.hash_seed",
+                            "limits.prefix_map_bytes"));
 }
 
 }  // namespace

@@ -69,6 +69,19 @@ TEST(MemoryShare, GrowsByTheDifferenceAndGivesAllBack) {
     EXPECT_EQ(budget.used(), 0U);
 }
 
+TEST(MemoryShare, KeepsWhatItHasUnderALowerLimit) {
+    MemoryBudget budget(100);
+    MemoryShare share(budget);
+    EXPECT_TRUE(share.grow_to(80));
+    budget.set_limit(50, 0);
+    EXPECT_FALSE(share.grow_to(81));
+    share.release();
+    EXPECT_TRUE(share.grow_to(50));
+    EXPECT_FALSE(share.grow_to(51));
+    budget.set_limit(200, 0);
+    EXPECT_TRUE(share.grow_to(200));
+}
+
 TEST(MemoryShare, OneAtATimeMayUseThePartKeptBackAndThenFinishes) {
     MemoryBudget budget(100, 50);
     MemoryShare one(budget);

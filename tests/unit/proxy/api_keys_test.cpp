@@ -1,5 +1,8 @@
 #include "proxy/api_keys.hpp"
 
+#include <memory>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "prefix_router/metrics/metrics.hpp"
@@ -60,6 +63,32 @@ TEST(ApiKeysTest, AreFoundByTheKeyAndByNothingElse) {
     EXPECT_TRUE(keys.find("key-a")->may_use("anything"));
     EXPECT_TRUE(keys.find("key-b")->may_use("m"));
     EXPECT_FALSE(keys.find("key-b")->may_use("M"));
+    ASSERT_NE(keys.find_by_name("b"), nullptr);
+    EXPECT_EQ(keys.find_by_name("b"), keys.find("key-b"));
+    EXPECT_EQ(keys.find_by_name("key-b"), nullptr);
+}
+
+TEST(ApiKeysTest, KeepWhatTheirRatesHaveCountedOverAReload) {
+    metrics::Registry registry;
+    Metrics metrics(registry);
+    config::Config config;
+    for (const std::string name : {"a", "b"}) {
+        config.api_keys.emplace_back().name = name;
+        config.api_keys.back().sha256 = to_hex(sha256("key-" + name));
+        config.api_keys.back().requests_per_second = 1;
+        config.api_keys.back().burst = 1;
+    }
+    auto before = std::make_unique<ApiKeys>(config, metrics);
+    EXPECT_EQ(before->find("key-a")->rate.take(kStart), Duration::zero());
+    config.api_keys[1].burst = 5;
+    auto after = std::make_unique<ApiKeys>(config, metrics, before.get());
+    EXPECT_EQ(after->find("key-a"), before->find("key-a"));
+    EXPECT_NE(after->find("key-b"), before->find("key-b"));
+    before.reset();
+    EXPECT_GT(after->find("key-a")->rate.take(kStart), Duration::zero());
+    EXPECT_NE(registry.exposition().find("key=\"b\""), std::string::npos);
+    after.reset();
+    EXPECT_EQ(registry.exposition().find("key="), std::string::npos);
 }
 
 }  // namespace

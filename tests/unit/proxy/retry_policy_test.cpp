@@ -117,6 +117,20 @@ TEST(RetryBudget, TakesBackWhatWasNotUsed) {
     }
 }
 
+TEST(RetryBudget, FollowsAnotherShare) {
+    RetryBudget budget(0.2);
+    budget.set_share(0);
+    EXPECT_FALSE(budget.try_take());
+    budget.set_share(0.5);
+    for (int i = 0; i < 50; ++i) {
+        EXPECT_TRUE(budget.try_take());
+    }
+    EXPECT_FALSE(budget.try_take());
+    budget.request_came();
+    budget.request_came();
+    EXPECT_TRUE(budget.try_take());
+}
+
 TEST(RetryBudget, OfZeroAllowsNothing) {
     RetryBudget budget(0);
     budget.request_came();

@@ -1,0 +1,45 @@
+#include "app/file_stamps.hpp"
+
+#include <sys/stat.h>
+
+#include <optional>
+
+namespace prefix_router::app {
+
+std::vector<FileStamp> stamps_of(const std::vector<std::string>& paths) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    std::vector<FileStamp> stamps;
+    stamps.reserve(paths.size());
+    for (const std::string& path : paths) {
+        FileStamp& stamp = stamps.emplace_back();
+        struct stat found{};
+        if (::stat(path.c_str(), &found) == 0) {
+            stamp = {found.st_dev, found.st_ino, found.st_size,
+                     found.st_mtim.tv_sec * kSecond + found.st_mtim.tv_nsec};
+        }
+    }
+    return stamps;
+}
+
+std::vector<std::string> files_named_in(const config::Config& config) {
+    std::vector<std::string> paths;
+    const auto add = [&paths](const std::optional<std::string>& path) {
+        if (path) {
+            paths.push_back(*path);
+        }
+    };
+    add(config.tls.certificate);
+    add(config.tls.key);
+    add(config.tls.client_ca);
+    for (const config::Backend& backend : config.backends) {
+        add(backend.tls.ca);
+        add(backend.tls.client_certificate);
+        add(backend.tls.client_key);
+        if (backend.authorization.kind == config::BackendAuthorization::Kind::File) {
+            add(backend.authorization.source);
+        }
+    }
+    return paths;
+}
+
+}  // namespace prefix_router::app
