@@ -151,7 +151,7 @@ class Explained(unittest.TestCase):
     def setUp(self):
         self.a, self.b = Backend(), Backend()
         # Probes and scrapes come once: between two looks nothing but requests changes what is shown.
-        self.quiet = "health: {interval: 1h, scrape_interval: 0}\nrouting: {expose_decision: true, strategy: %s}\n"
+        self.quiet = "health: {interval: 1h, timeout: 1m, scrape_interval: 0}\nrouting: {expose_decision: true, strategy: %s}\n"
 
     def launch(self, strategy):
         router = Reloadable(entries(("a", self.a), ("b", self.b)) + self.quiet % strategy, 2)
