@@ -18,6 +18,8 @@
 #include "prefix_router/proxy/routing_desk.hpp"
 #include "prefix_router/proxy/server.hpp"
 #include "prefix_router/sim/trace_writer.hpp"
+#include "prefix_router/tracing/metrics.hpp"
+#include "prefix_router/tracing/tracer.hpp"
 
 #include "app/reloader.hpp"
 #include "app/version.hpp"
@@ -40,6 +42,7 @@ class Application::Parts {
           speed_up(factor),
           clock(factor),
           metrics(registry),
+          tracing_metrics(registry),
           desk(config, metrics, clock, Random(seed_from_system())),
           roster(desk, metrics, asked_for_keys(config)) {}
 
@@ -48,10 +51,12 @@ class Application::Parts {
     SteadyClock clock;
     metrics::Registry registry;
     proxy::Metrics metrics;
+    tracing::Metrics tracing_metrics;
     proxy::RoutingDesk desk;
     proxy::Roster roster;
     std::unique_ptr<proxy::AccessLog> access_log;
     std::unique_ptr<sim::TraceWriter> trace;  // null: off
+    std::unique_ptr<tracing::Tracer> tracer;  // null: off
     std::unique_ptr<proxy::Server> server;
     std::unique_ptr<Reloader> reloader;
     std::unique_ptr<admin::Server> admin;
@@ -95,6 +100,15 @@ void show_build(metrics::Registry& registry) {
     registry.gauge("build_info", "1, with the version that serves", {{"version", kVersion}}).Set(1);
 }
 
+/// Null when tracing is off.
+Result<std::unique_ptr<tracing::Tracer>> start_tracer(const config::Tracing& config,
+                                                      tracing::Metrics& metrics) {
+    if (!config.endpoint) {
+        return std::unique_ptr<tracing::Tracer>();
+    }
+    return tracing::Tracer::start(config, kVersion, metrics);
+}
+
 /// The recorder of log.trace, or null when it is off.
 Result<std::unique_ptr<sim::TraceWriter>> open_trace(const config::Log& log) {
     if (log.trace == "off") {
@@ -134,8 +148,14 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
         return trace.error();
     }
     parts->trace = std::move(*trace);
+    auto tracer = start_tracer(parts->config.tracing, parts->tracing_metrics);
+    if (!tracer) {
+        return tracer.error();
+    }
+    parts->tracer = std::move(*tracer);
     const proxy::Server::Surroundings around{parts->desk,        parts->metrics, *parts->access_log,
-                                             parts->trace.get(), parts->clock,   parts->speed_up};
+                                             parts->trace.get(), parts->clock,   parts->speed_up,
+                                             parts->tracer.get()};
     parts->server = std::make_unique<proxy::Server>(parts->config, around);
     parts->reloader = std::make_unique<Reloader>(
         std::move(config_path), parts->config,

@@ -117,6 +117,13 @@ struct AuthorizationCodec {
     std::string accepts() const;
 };
 
+/// env:NAME or file:/PATH.
+struct SecretSourceCodec {
+    Result<SecretSource> parse(const RawNode& node) const;
+    std::string show(const SecretSource& value) const;
+    std::string accepts() const;
+};
+
 /// The absolute path of a file; whether it can be read shows when it is.
 struct FileCodec {
     Result<std::string> parse(const RawNode& node) const;

@@ -43,6 +43,7 @@ const OptionTable<Limits>& limits_options();
 const OptionTable<Queue>& queue_options();
 const OptionTable<Log>& log_options();
 const OptionTable<Reloading>& reload_options();
+const OptionTable<Tracing>& tracing_options();
 
 inline constexpr std::string_view kAdminTokensHelp =
     "Tokens that admin asks for, one for each operator or program, so that the log can say who "
@@ -72,6 +73,8 @@ void for_each_section(Visitor&& visit) {
           &Config::queue, queue_options());
     visit("log", "What is written where.", &Config::log, log_options());
     visit("reload", "When this file is read again.", &Config::reload, reload_options());
+    visit("tracing", "One span per request for a collector of OpenTelemetry, by OTLP over HTTP.",
+          &Config::tracing, tracing_options());
 }
 
 }  // namespace prefix_router::config

@@ -1,5 +1,7 @@
 // Codecs of what stands for a secret. A value that is refused is not repeated: it may be one.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "config/codecs.hpp"
 
@@ -21,6 +23,17 @@ bool is_variable_name(std::string_view name) {
                c == '_';
     };
     return !name.empty() && std::all_of(name.begin(), name.end(), allowed);
+}
+
+std::optional<SecretSource> parse_source(std::string_view text) {
+    if (text.starts_with(kEnvironment) && is_variable_name(text.substr(kEnvironment.size()))) {
+        return SecretSource{SecretSource::Kind::Environment,
+                            std::string(text.substr(kEnvironment.size()))};
+    }
+    if (text.starts_with(kFile) && text.substr(kFile.size()).starts_with('/')) {
+        return SecretSource{SecretSource::Kind::File, std::string(text.substr(kFile.size()))};
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -61,15 +74,10 @@ Result<BackendAuthorization> AuthorizationCodec::parse(const RawNode& node) cons
             return value;
         }
     }
-    BackendAuthorization value;
-    if (text->starts_with(kEnvironment) && is_variable_name(text->substr(kEnvironment.size()))) {
-        value.kind = Kind::Environment;
-        value.source = text->substr(kEnvironment.size());
-        return value;
-    }
-    if (text->starts_with(kFile) && text->substr(kFile.size()).starts_with('/')) {
-        value.kind = Kind::File;
-        value.source = text->substr(kFile.size());
+    if (const auto source = parse_source(*text)) {
+        BackendAuthorization value;
+        value.kind = source->kind == SecretSource::Kind::File ? Kind::File : Kind::Environment;
+        value.source = source->source;
         return value;
     }
     return refused_unseen("is none of what it may be", accepts());
@@ -90,6 +98,25 @@ std::string AuthorizationCodec::show(const BackendAuthorization& value) const {
     }
     return "auto";
 }
+Result<SecretSource> SecretSourceCodec::parse(const RawNode& node) const {
+    const auto text = scalar(node, accepts());
+    if (text.has_error()) {
+        return text.error();
+    }
+    if (auto source = parse_source(*text)) {
+        return std::move(*source);
+    }
+    return refused_unseen("is no place of a secret", accepts());
+}
+
+std::string SecretSourceCodec::show(const SecretSource& value) const {
+    const bool is_file = value.kind == SecretSource::Kind::File;
+    return yaml_text(std::string(is_file ? kFile : kEnvironment) + value.source);
+}
+std::string SecretSourceCodec::accepts() const {
+    return "env:NAME or file:/PATH";
+}
+
 std::string AuthorizationCodec::accepts() const {
     return "auto, pass, remove, env:NAME or file:/PATH";
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "http/ascii.hpp"
+#include "http/field_text.hpp"
 #include "http/request_head_writer.hpp"
 
 namespace prefix_router::http {
@@ -46,6 +47,28 @@ std::string_view RequestHead::field(std::string_view name) const {
         value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
     }
     return value;
+}
+
+void RequestHead::replace_field(std::string_view name, std::string_view value) {
+    constexpr std::string_view kLineEnd = "\r\n";
+    for (std::size_t at = after_host_ + kLineEnd.size(); at < text_.size();) {
+        const std::size_t size = text_.find(kLineEnd, at) + kLineEnd.size() - at;
+        const std::string_view line = std::string_view(text_).substr(at, size);
+        if (line.size() <= name.size() || line[name.size()] != ':' ||
+            !are_equal_names(line.substr(0, name.size()), name)) {
+            at += size;
+            continue;
+        }
+        text_.erase(at, size);
+        for (Slice* const slice : {&request_id_, &prefix_id_}) {
+            if (slice->offset > at) {
+                slice->offset -= static_cast<std::uint32_t>(size);
+            }
+        }
+    }
+    if (!value.empty()) {
+        append_field(text_, name, value);
+    }
 }
 
 void RequestHead::seal(std::uint64_t body_bytes) {

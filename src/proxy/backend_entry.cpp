@@ -1,51 +1,16 @@
 #include "prefix_router/proxy/backend_entry.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include <spdlog/spdlog.h>
 
+#include "prefix_router/base/secret.hpp"
+
 namespace prefix_router::proxy {
 namespace {
 
 using Kind = config::BackendAuthorization::Kind;
-
-Error no_value(const std::string& where, const std::string& why) {
-    return Error(ErrorKind::InvalidConfiguration, "authorization: " + where + " " + why);
-}
-
-bool is_field_value(const std::string& text) {
-    return !text.empty() &&
-           std::ranges::all_of(text, [](char c) { return c >= ' ' && c < '\x7f'; });
-}
-
-Result<std::string> read_secret(const config::BackendAuthorization& from) {
-    std::string value;
-    const std::string where =
-        (from.kind == Kind::File ? "the file " : "the environment variable ") + from.source;
-    if (from.kind == Kind::File) {
-        std::ifstream file(from.source);
-        if (!file) {
-            return no_value(where, std::string("cannot be read: ") + std::strerror(errno));
-        }
-        std::getline(file, value);
-    } else if (const char* const found = std::getenv(from.source.c_str())) {
-        value = found;
-    } else {
-        return no_value(where, "is not set");
-    }
-    while (value.ends_with('\r') || value.ends_with(' ')) {
-        value.pop_back();
-    }
-    if (!is_field_value(value)) {
-        return no_value(where, "holds no value such as 'Bearer KEY' in its first line");
-    }
-    return value;
-}
 
 Result<std::optional<std::string>> load_authorization(const config::BackendAuthorization& from,
                                                       AskedForKeys keys) {
@@ -60,9 +25,10 @@ Result<std::optional<std::string>> load_authorization(const config::BackendAutho
         case Kind::File:
             break;
     }
-    auto secret = read_secret(from);
+    auto secret = read_secret(
+        from.kind == Kind::File ? SecretPlace::File : SecretPlace::Environment, from.source);
     if (!secret) {
-        return secret.error();
+        return Error(secret.error().kind(), "authorization: " + secret.error().message());
     }
     return std::optional(std::move(*secret));
 }

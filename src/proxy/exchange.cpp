@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/events.hpp"
+#include "proxy/request_trace.hpp"
 #include "proxy/worker_context.hpp"
 
 namespace prefix_router::proxy {
@@ -54,6 +55,10 @@ net::Task<void> Exchange::work(std::string_view input) {
     if (!failure_) {
         body_read_at_ = now();
         stage_ = Stage::Routing;
+        if (context_.services.tracer != nullptr) {
+            begin_trace();
+            trace_->pass_on(head_);
+        }
         head_.seal(body_size_);
         client_->begin_watch();
         co_await route();
@@ -100,6 +105,7 @@ void Exchange::recycle() {
     is_answer_done_ = false;
     has_surplus_ = false;
     read_filled_room_ = false;
+    trace_.reset();
     first_token_.reset();
     reported_cached_.reset();
     bytes_in_ = 0;

@@ -25,6 +25,9 @@
 
 namespace prefix_router::proxy {
 
+class RequestTrace;
+struct RequestFacts;
+
 /// One request and its answer, from the first byte of the one to the last of the other:
 ///
 ///     run -> read head -> read body      exchange_read.cpp
@@ -136,6 +139,11 @@ class Exchange final : public TicketOwner {
     bool shows_truncation() const;
     void give_back_connection();
 
+    // exchange_trace.cpp
+    void begin_trace();
+    void end_trace();
+    RequestFacts request_facts() const;
+
     /// True, with `failure_` set, when one of kInterrupts is among `events`.
     bool is_interrupted(net::Events events);
     void fail(ErrorKind kind, std::string message = {});
@@ -203,7 +211,8 @@ class Exchange final : public TicketOwner {
     bool has_surplus_ = false;
     bool read_filled_room_ = false;
 
-    // For the log and the metrics.
+    // For the log, the metrics and the trace.
+    std::unique_ptr<RequestTrace> trace_;  // null: tracing is off
     TimePoint started_{};
     TimePoint body_read_at_{};
     std::optional<Duration> first_token_;

@@ -8,6 +8,7 @@
 #include "proxy/events.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/request_class.hpp"
+#include "proxy/request_trace.hpp"
 #include "proxy/server_control.hpp"
 #include "proxy/worker_context.hpp"
 
@@ -43,6 +44,9 @@ void Exchange::admit() {
     Services& services = context_.services;
     auto& facts = context_.reader.read(dialect_, std::string_view(body_.data(), body_size_),
                                        head_.prefix_id(), isolated_tenant());
+    if (trace_) {
+        trace_->set_model(facts.model);
+    }
     if (!may_use_model(facts.model)) {
         return;
     }

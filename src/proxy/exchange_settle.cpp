@@ -13,6 +13,7 @@
 
 #include "proxy/events.hpp"
 #include "proxy/exchange.hpp"
+#include "proxy/request_trace.hpp"
 #include "proxy/worker_context.hpp"
 
 namespace prefix_router::proxy {
@@ -58,6 +59,7 @@ void Exchange::settle() {
     }
     count(status());
     log(status());
+    end_trace();
     if (ticket_) {
         context_.services.metrics.in_flight.Decrement();
     }
@@ -69,6 +71,9 @@ void Exchange::settle_ticket() {
     prompt::AnswerFacts facts;
     if (answer_reader_) {
         facts = answer_reader_->finish(is_answer_done_ && !failure_);
+    }
+    if (trace_) {
+        trace_->set_usage(facts.usage);
     }
     Outcome outcome;
     outcome.kind = outcome_kind(facts.has_error_event);

@@ -40,6 +40,7 @@ struct Services {
           trace(around.trace),
           clock(around.clock),
           speed_up(around.speed_up),
+          tracer(around.tracer),
           memory(config.limits.buffered_bytes, kept_back(config)),
           connections{connection_limit(config), {}},
           retry_budget(config.retry.budget),
@@ -63,7 +64,8 @@ struct Services {
     AccessLog& access_log;
     sim::TraceWriter* const trace;  ///< null: off
     const Clock& clock;
-    const double speed_up;  ///< of the clock
+    const double speed_up;          ///< of the clock
+    tracing::Tracer* const tracer;  ///< null: off
     net::MemoryBudget memory;
     net::ConnectionLimit connections;
     RetryBudget retry_budget;

@@ -219,6 +219,25 @@ struct Reloading {
     friend bool operator==(const Reloading&, const Reloading&) = default;
 };
 
+/// Where a secret is, never the secret: /config shows it.
+struct SecretSource {
+    enum class Kind : std::uint8_t { Environment, File };
+    Kind kind = Kind::Environment;
+    std::string source;  ///< name of the variable, path of the file
+
+    friend bool operator==(const SecretSource&, const SecretSource&) = default;
+};
+
+/// Spans for a collector (OTLP); off without an endpoint.
+struct Tracing {
+    std::optional<std::string> endpoint;  ///< "http://collector:4318"
+    std::optional<SecretSource> headers;  ///< of requests to it
+    double sample_ratio = 1.0;            ///< of the traces that begin here
+    std::string service_name = "prefix-router";
+
+    friend bool operator==(const Tracing&, const Tracing&) = default;
+};
+
 /// A whole, validated configuration: it cannot hold a bad value. Each section's option table
 /// (config/options.cpp) drives parsing, unknown-key detection, bounds and documentation.
 struct Config {
@@ -239,6 +258,7 @@ struct Config {
     Queue queue;
     Log log;
     Reloading reload;
+    Tracing tracing;
 
     friend bool operator==(const Config&, const Config&) = default;
 };

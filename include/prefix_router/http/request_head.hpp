@@ -60,6 +60,10 @@ class RequestHead {
     /// Unseeded hash of Authorization and X-Api-Key, 0 when the client sent neither.
     std::uint64_t credential_hash() const { return credential_hash_; }
 
+    /// Sends the field once, with this value, whatever the client sent; an empty value sends none.
+    /// Before seal().
+    void replace_field(std::string_view name, std::string_view value);
+
     /// Ends the head once the body's size is known: Content-Length is sent when the client sent a
     /// body (whatever its coding was) or the method calls for one. Call once per request.
     void seal(std::uint64_t body_bytes);

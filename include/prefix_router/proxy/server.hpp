@@ -16,6 +16,9 @@
 namespace prefix_router::sim {
 class TraceWriter;
 }
+namespace prefix_router::tracing {
+class Tracer;
+}
 
 namespace prefix_router::proxy {
 
@@ -43,6 +46,7 @@ class Server {
         sim::TraceWriter* trace;  ///< null: served requests are not recorded
         const Clock& clock;
         double speed_up = 1;  ///< the clock's seconds per real second: 1 except in benchmarks
+        tracing::Tracer* tracer = nullptr;  ///< null: requests are not traced
     };
 
     Server(const config::Config& config, const Surroundings& around);

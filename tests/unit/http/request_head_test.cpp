@@ -34,6 +34,25 @@ std::string rewritten(std::string_view bytes, std::uint64_t body_bytes = 0) {
     return text_for(parsed.head, body_bytes);
 }
 
+TEST(RequestHead, SendsAReplacedFieldOnceWhereverTheClientsStood) {
+    ParsedRequest parsed = parse_request(
+        request("POST /v1/chat/completions HTTP/1.1",
+                "TraceParent: one\r\nX-Amzn-SageMaker-Prefix-Aware-Id: home\r\ntraceparent: two\r\n"
+                "traceparents: other\r\n"));
+    parsed.head.replace_field("traceparent", "mine");
+    EXPECT_EQ(parsed.head.field("traceparent"), "mine");
+    EXPECT_EQ(parsed.head.field("traceparents"), "other");
+    EXPECT_EQ(parsed.head.prefix_id(), "home");
+    EXPECT_EQ(parsed.head.request_id(), "r");
+    EXPECT_EQ(parsed.head.path(), "/v1/chat/completions");
+    parsed.head.replace_field("traceparent", "");
+    EXPECT_EQ(parsed.head.field("traceparent"), "");
+    EXPECT_EQ(text_for(parsed.head, 2),
+              expected("POST /v1/chat/completions HTTP/1.1",
+                       "X-Amzn-SageMaker-Prefix-Aware-Id: home\r\ntraceparents: other\r\n",
+                       "Content-Length: 2\r\n"));
+}
+
 TEST(RequestHead, PassesEndToEndFieldsInOrderAndMultiplicity) {
     const std::string fields =
         "Accept: */*\r\nX-End: one\r\nAuthorization: Bearer sk\r\nX-End: two\r\n"
