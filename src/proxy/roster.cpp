@@ -1,6 +1,7 @@
 #include "prefix_router/proxy/roster.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace prefix_router::proxy {
@@ -152,6 +153,9 @@ Result<Roster::Change> Roster::replace_locked(const std::string& source,
                          " backends, removed ones counted until their last answer has ended");
     }
     make_newcomers(plan);
+    if (!places_.empty()) {
+        wait_for_addresses(plan);
+    }
     desk_.apply(plan.step);
     places_ = std::move(plan.places);
     return std::move(plan.change);
@@ -199,6 +203,21 @@ void Roster::make_newcomers(Plan& plan) const {
                                                          metrics_.backend(spec.id, spec.url.text));
         plan.places.at(spec.id).backend = made;
         plan.step.joining.push_back({spec, made});
+    }
+}
+
+/// A first lookup is under way since the entry was made. Before it has ended, a whole new set could
+/// only be told that nobody is there.
+void Roster::wait_for_addresses(const Plan& plan) const {
+    constexpr std::chrono::milliseconds kLook{5};
+    const auto is_known = [](const RosterStep::Arrival& arrival) {
+        return !arrival.backend->address.endpoints()->empty();
+    };
+    for (auto waited = patience_.zero(); waited < patience_; waited += kLook) {
+        if (std::ranges::all_of(plan.step.joining, is_known)) {
+            break;
+        }
+        std::this_thread::sleep_for(kLook);
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -47,8 +48,11 @@ class Roster {
         Wishes wishes;
     };
 
-    Roster(RoutingDesk& desk, Metrics& metrics, AskedForKeys keys)
-        : desk_(desk), metrics_(metrics), keys_(keys) {}
+    /// Where there are backends already, newcomers whose names are not looked up yet are waited for
+    /// as long as `patience`: requests go on meanwhile.
+    Roster(RoutingDesk& desk, Metrics& metrics, AskedForKeys keys,
+           std::chrono::milliseconds patience = std::chrono::seconds(1))
+        : desk_(desk), metrics_(metrics), patience_(patience), keys_(keys) {}
     Roster(const Roster&) = delete;
     Roster& operator=(const Roster&) = delete;
 
@@ -98,10 +102,12 @@ class Roster {
     Result<void> plan_stay(const Place& present, Member next, AskedForKeys keys, Plan& plan) const;
     Result<void> plan_others(const std::string& source, AskedForKeys keys, Plan& plan) const;
     void make_newcomers(Plan& plan) const;
+    void wait_for_addresses(const Plan& plan) const;
     std::vector<config::Backend> told_by(std::string_view source) const;
 
     RoutingDesk& desk_;
     Metrics& metrics_;
+    const std::chrono::milliseconds patience_;
     mutable std::mutex mutex_;
     AskedForKeys keys_;
     std::map<std::string, Place> places_;  // by id

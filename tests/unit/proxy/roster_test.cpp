@@ -77,7 +77,7 @@ class RosterTest : public ::testing::Test {
     metrics::Registry registry_;
     Metrics metrics_{registry_};
     RoutingDesk desk_{config_, metrics_, clock_, Random(1)};
-    Roster roster_{desk_, metrics_, AskedForKeys::No};
+    Roster roster_{desk_, metrics_, AskedForKeys::No, std::chrono::minutes(1)};
     Sleeper owner_;
 };
 
@@ -252,6 +252,12 @@ TEST_F(RosterTest, WakesWhatWaitedForABackendThatLeaves) {
     EXPECT_EQ(desk_.placement(*second).backend->id, "b");
     desk_.end(*first, {}, Verdict::Good);
     desk_.end(*second, {}, Verdict::Good);
+}
+
+TEST_F(RosterTest, KnowsWhereANewcomerIsBeforeItGetsRequests) {
+    say("file:a", {backend("a")});
+    say("file:a", {backend("b", "localhost:1")});
+    EXPECT_FALSE(desk_.backends().front()->address.endpoints()->empty());
 }
 
 TEST_F(RosterTest, DoesNotGrowOverManyChanges) {
