@@ -6,6 +6,7 @@ usage: reload_test.py ROUTER_BINARY
 import hashlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -334,8 +335,11 @@ class UnderLoad(unittest.TestCase):
             self.assertEqual(status, 200, told)
 
     def size(self, router):
-        """Series that are exposed, and descriptors."""
-        wait_until(lambda: len(router.ids()) == 2)
+        """Series that are exposed, and descriptors, once what was removed is gone."""
+        def named():
+            return sorted(set(re.findall('backend="([^"]+)"', router.admin("/metrics"))))
+
+        wait_until(lambda: len(router.ids()) == 2 and named() == router.ids())
         series = [line for line in router.admin("/metrics").splitlines() if "backend=" in line]
         return len(series), len(os.listdir("/proc/%d/fd" % router.process.pid))
 
