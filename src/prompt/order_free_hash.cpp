@@ -20,6 +20,7 @@ bool is_ignored(std::string_view key) {
 class Sample {
   public:
     void add(std::string_view bytes) {
+        if (bytes.empty()) return;
         const std::size_t count = std::min(bytes.size(), first_.size() - kept());
         std::memcpy(first_.data() + kept(), bytes.data(), count);
         size_ += bytes.size();
