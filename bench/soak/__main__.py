@@ -41,9 +41,17 @@ def free_port():
         return held.getsockname()[1]
 
 
+STARTED = []  # every process, ended with this one whatever happens
+
+
+def run(command, **options):
+    STARTED.append(subprocess.Popen(command, **options))
+    return STARTED[-1]
+
+
 def start(module, *arguments):
-    return subprocess.Popen([sys.executable, "-B", "-m", "bench.soak." + module, *map(str, arguments)], cwd=ROOT,
-                            stdout=subprocess.PIPE, text=True)
+    return run([sys.executable, "-B", "-m", "bench.soak." + module, *map(str, arguments)], cwd=ROOT,
+               stdout=subprocess.PIPE, text=True)
 
 
 def wait_until(holds, what, patience=SETTLING):
@@ -63,7 +71,7 @@ class Chaos:
     def __init__(self, folder, seed):
         self.path = os.path.join(folder, "control")
         self.process = start("backends", self.path, BACKENDS, seed)
-        wait_until(lambda: os.path.exists(self.path), "the backends run")
+        wait_until(lambda: self.ask("ports"), "the backends run")  # the socket's file is there before it listens
         self.ports = [int(port) for port in self.ask("ports").split()]
 
     def ask(self, line):
@@ -80,7 +88,7 @@ class Router:
         with open(path, "w") as file:
             file.write(SETTINGS % self.admin_port + "".join("  - url: http://127.0.0.1:%d\n" % port for port in ports))
         with open(self.log, "w") as log:
-            self.process = subprocess.Popen([binary, "--config", path], stdout=log, stderr=log)
+            self.process = run([binary, "--config", path], stdout=log, stderr=log)
         wait_until(lambda: self.levels()["backend_healthy"] == len(ports), "all backends are up")
         self.port = self.listening_port()
 
@@ -164,35 +172,30 @@ def kill_clients(port, control, seconds, seed, pause):
 def soak(binary, minutes, seed, growth_limit, pause, folder):
     chaos = Chaos(folder, seed)
     router = Router(binary, folder, chaos.ports)
-    try:
-        idle_descriptors = len(router.descriptors())
-        seconds = minutes * 60
-        memory = Memory(router)
-        began = time.monotonic()
-        crowd = start("clients", router.port, chaos.path, WORKERS, seconds, seed, pause)
-        killed = kill_clients(router.port, chaos.path, seconds, seed, pause)
-        report = json.loads(crowd.communicate()[0] or "{}")
-        took = time.monotonic() - began
-        memory.is_over.set()
-        chaos.ask("calm")
-        # An ejected one comes back with a request, after at most a minute.
-        wait_until(lambda: router.ask() and router.levels()["backend_healthy"] == BACKENDS, "all backends are back", 90)
-        wait_until(lambda: not any(value for name, value in router.levels().items() if name != "backend_healthy"),
-                   "every level is 0")
-        leaked = 0
-        if not wait_until(lambda: len(router.descriptors()) <= idle_descriptors, "the descriptors are closed"):
-            leaked = len(router.descriptors()) - idle_descriptors
-            print(router.open_sockets())
-        levels = router.levels()
-        faults = json.loads(chaos.ask("faults"))
-        router.process.send_signal(signal.SIGTERM)
-        code = router.process.wait(SETTLING)
-        return conclude(report, levels, leaked, memory.growth() < growth_limit / 100, memory, faults, killed, took, code,
-                        router)
-    finally:
-        for process in (router.process, chaos.process):
-            process.kill()
-            process.wait()
+    idle_descriptors = len(router.descriptors())
+    seconds = minutes * 60
+    memory = Memory(router)
+    began = time.monotonic()
+    crowd = start("clients", router.port, chaos.path, WORKERS, seconds, seed, pause)
+    killed = kill_clients(router.port, chaos.path, seconds, seed, pause)
+    report = json.loads(crowd.communicate()[0] or "{}")
+    took = time.monotonic() - began
+    memory.is_over.set()
+    chaos.ask("calm")
+    # An ejected one comes back with a request, after at most a minute.
+    wait_until(lambda: router.ask() and router.levels()["backend_healthy"] == BACKENDS, "all backends are back", 90)
+    wait_until(lambda: not any(value for name, value in router.levels().items() if name != "backend_healthy"),
+               "every level is 0")
+    leaked = 0
+    if not wait_until(lambda: len(router.descriptors()) <= idle_descriptors, "the descriptors are closed"):
+        leaked = len(router.descriptors()) - idle_descriptors
+        print(router.open_sockets())
+    levels = router.levels()
+    faults = json.loads(chaos.ask("faults"))
+    router.process.send_signal(signal.SIGTERM)
+    code = router.process.wait(SETTLING)
+    return conclude(report, levels, leaked, memory.growth() < growth_limit / 100, memory, faults, killed, took, code,
+                    router)
 
 
 def is_by_chance(counts, faults):
@@ -227,6 +230,11 @@ def conclude(report, levels, leaked, is_flat, memory, faults, killed, took, code
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        sys.exit(soak(os.path.abspath(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]),
-                      float(sys.argv[5]), scratch))
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            sys.exit(soak(os.path.abspath(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]),
+                          float(sys.argv[5]), scratch))
+    finally:
+        for process in STARTED:
+            process.kill()
+            process.wait()
