@@ -15,7 +15,7 @@ bool read_hex(std::string_view text, std::uint8_t* out) {
         if (digit == std::string_view::npos) {
             return false;
         }
-        out[i / 2] = static_cast<std::uint8_t>(out[i / 2] << 4 | digit);
+        out[i / 2] = static_cast<std::uint8_t>(std::size_t{out[i / 2]} << 4 | digit);
     }
     return true;
 }
