@@ -11,6 +11,12 @@ find_package(LibLZMA REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(CURL 7.88 REQUIRED)
 
+find_path(CARES_INCLUDE_DIR ares.h REQUIRED)
+find_library(CARES_LIBRARY cares REQUIRED)
+add_library(prefix_router_cares INTERFACE)
+target_include_directories(prefix_router_cares SYSTEM INTERFACE ${CARES_INCLUDE_DIR})
+target_link_libraries(prefix_router_cares INTERFACE ${CARES_LIBRARY} resolv)  # resolv: of glibc
+
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
 add_library(prefix_router_xxhash INTERFACE)

@@ -105,6 +105,7 @@ ONLY_IN = {  # third-party headers and the modules that may see them
     "boost/asio": {"net", "admin"},
     "boost/beast": {"http", "admin"},
     "curl/": {"web"},
+    "ares.h": {"discovery"},
 }
 
 

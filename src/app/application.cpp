@@ -11,6 +11,7 @@
 #include "prefix_router/admin/server.hpp"
 #include "prefix_router/base/sha256.hpp"
 #include "prefix_router/config/options.hpp"
+#include "prefix_router/discovery/discovery.hpp"
 #include "prefix_router/metrics/metrics.hpp"
 #include "prefix_router/proxy/access_log.hpp"
 #include "prefix_router/proxy/metrics.hpp"
@@ -60,6 +61,7 @@ class Application::Parts {
     std::unique_ptr<proxy::Server> server;
     std::unique_ptr<Reloader> reloader;
     std::unique_ptr<admin::Server> admin;
+    std::unique_ptr<discovery::Discovery> discovery;
     std::uint16_t port = 0;
 };
 
@@ -122,6 +124,18 @@ Result<std::unique_ptr<sim::TraceWriter>> open_trace(const config::Log& log) {
     return sim::TraceWriter::open(std::move(options));
 }
 
+std::unique_ptr<discovery::Discovery> start_discovery(const config::Discovery& config,
+                                                      metrics::Registry& registry,
+                                                      proxy::Roster& roster) {
+    return std::make_unique<discovery::Discovery>(
+        config, registry,
+        [&roster](const std::string& source,
+                  std::vector<config::Backend> backends) -> Result<void> {
+            const auto changed = roster.replace(source, std::move(backends));
+            return changed ? Result<void>() : changed.error();
+        });
+}
+
 }  // namespace
 
 Application::Application(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -178,6 +192,7 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
     where.port = parts->port;
     spdlog::info("serving on {} with {} backends, strategy {}", config::to_string(where),
                  parts->config.backends.size(), config::to_string(parts->config.routing.strategy));
+    parts->discovery = start_discovery(parts->config.discovery, parts->registry, parts->roster);
     return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 
@@ -222,6 +237,9 @@ void Application::drain(proxy::Successor successor) {
 }
 
 void Application::stop() {
+    if (parts_->discovery) {
+        parts_->discovery->stop();
+    }
     parts_->server->stop();
 }
 

@@ -140,13 +140,44 @@ std::vector<std::string> file_problems(const config::Config& config) {
     return problems;
 }
 
+/// The file of backends may come later; what is there must be right.
+std::vector<std::string> discovery_problems(const config::Discovery& discovery) {
+    std::vector<std::string> problems;
+    const auto text =
+        discovery.file ? config::read_file(*discovery.file) : Result<std::string>("[]");
+    if (text) {
+        const std::string name = discovery.file.value_or("");
+        for (const auto& problem : config::load_backends(*text, name).problems) {
+            problems.push_back(config::to_string(problem));
+        }
+    }
+    const auto check_tls = [&problems](const std::string& source, const config::Backend& common) {
+        if (!common.url.is_tls) {
+            return;
+        }
+        const std::string name = common.tls.server_name.value_or("backend");
+        if (const auto loaded = net::TlsClient::load(common.tls, name); !loaded) {
+            problems.push_back(source + ": " + loaded.error().message());
+        }
+    };
+    for (const auto& source : discovery.dns) {
+        check_tls(config::source_name(source), source.backend);
+    }
+    for (const auto& source : discovery.kubernetes) {
+        check_tls(config::source_name(source), source.backend);
+    }
+    return problems;
+}
+
 Command check(const std::string& path, std::ostream& out, std::ostream& err) {
     const auto loaded = config::load_file(path);
     if (!loaded.config) {
         print_problems(loaded.problems, err);
         return Exit{kUsageError};
     }
-    const auto problems = file_problems(*loaded.config);
+    auto problems = file_problems(*loaded.config);
+    const auto found = discovery_problems(loaded.config->discovery);
+    problems.insert(problems.end(), found.begin(), found.end());
     for (const auto& problem : problems) {
         err << path << ": " << problem << '\n';
     }

@@ -138,6 +138,20 @@ struct HostNameCodec {
     std::string accepts() const;
 };
 
+/// A name server: "10.0.0.10:53", "[::1]:53".
+struct NameserverCodec {
+    Result<ListenAddress> parse(const RawNode& node) const;
+    std::string show(const ListenAddress& value) const;
+    std::string accepts() const;
+};
+
+/// A namespace, a Service, or a port's name or number in Kubernetes.
+struct ClusterNameCodec {
+    Result<std::string> parse(const RawNode& node) const;
+    std::string show(const std::string& value) const;
+    std::string accepts() const;
+};
+
 /// Where lines go: off, the absolute path of a file and, where allowed, stdout or stderr.
 struct SinkCodec {
     enum class Streams : unsigned char { Accepted, Refused };

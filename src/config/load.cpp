@@ -8,6 +8,7 @@
 
 #include "config/option_tables.hpp"
 #include "config/read_backends.hpp"
+#include "config/read_discovery.hpp"
 #include "config/read_keys.hpp"
 #include "config/read_section.hpp"
 #include "config/report.hpp"
@@ -41,6 +42,10 @@ void read_top_level(const RawNode& node, Config& config, Report& report) {
         read_backends(node, config, report);
         return;
     }
+    if (node.key == "discovery") {
+        read_discovery(node, config, report);
+        return;
+    }
     bool is_section = false;
     for_each_section([&](std::string_view name, auto, auto member, const auto& table) {
         if (name == node.key) {
@@ -54,12 +59,17 @@ void read_top_level(const RawNode& node, Config& config, Report& report) {
     }
 }
 
-int line_of(const RawNode& root, std::string_view section) {
-    int line = 0;
+const RawNode* find_child(const RawNode& root, std::string_view key) {
+    const RawNode* found = nullptr;
     for (const RawNode& child : root.children) {
-        line = child.key == section ? child.key_line : line;
+        found = child.key == key ? &child : found;
     }
-    return line;
+    return found;
+}
+
+int line_of(const RawNode& root, std::string_view section) {
+    const RawNode* found = find_child(root, section);
+    return found == nullptr ? 0 : found->key_line;
 }
 
 /// Bounds that two options set together.
@@ -94,6 +104,22 @@ void check_together(const Config& config, const RawNode& root, Report& report) {
     }
 }
 
+void check_backends(const Config& config, const RawNode& root, Report& report) {
+    if (config.discovery.is_on() || !config.backends.empty()) {
+        return;
+    }
+    const RawNode* backends = find_child(root, "backends");
+    if (backends == nullptr) {
+        report.add(
+            0, "backends: is missing; write 'backends:' and under it '- url: http://host:port'");
+    } else if (backends->children.empty() &&
+               (backends->kind == RawNode::Kind::Null || backends->kind == RawNode::Kind::List)) {
+        report.add(backends->line,
+                   "backends: must be a list with at least one '- url: http://host:port', or "
+                   "discovery must name a source");
+    }
+}
+
 Config read_root(const RawNode& root, Report& report) {
     Config config;
     if (root.kind != RawNode::Kind::Map) {
@@ -103,10 +129,7 @@ Config read_root(const RawNode& root, Report& report) {
     for (const RawNode& child : root.children) {
         read_top_level(child, config, report);
     }
-    if (!has_child(root, "backends")) {
-        report.add(
-            0, "backends: is missing; write 'backends:' and under it '- url: http://host:port'");
-    }
+    check_backends(config, root, report);
     check_together(config, root, report);
     return config;
 }
@@ -150,18 +173,41 @@ Result<Backend> parse_backend(const std::string& yaml) {
     return Error(ErrorKind::InvalidConfiguration, all);
 }
 
-Loaded load_file(const std::string& path) {
+LoadedBackends load_backends(const std::string& text, const std::string& name_for_messages) {
+    Report report(name_for_messages);
+    const RawNode root = read_yaml(text, report);
+    Config config;
+    if (report.empty()) {
+        read_only_backends(root, config, report);
+    }
+    LoadedBackends loaded;
+    if (report.empty()) {
+        loaded.backends = std::move(config.backends);
+    }
+    loaded.problems = report.take();
+    return loaded;
+}
+
+Result<std::string> read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) {
-        return failed(path, std::string("cannot be opened: ") + std::strerror(errno));
+        return Error(ErrorKind::Io, std::string("cannot be opened: ") + std::strerror(errno));
     }
     std::string text(kMaxFileBytes + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (file.bad() || (file.fail() && !file.eof())) {
-        return failed(path, "cannot be read; is it a regular file?");
+        return Error(ErrorKind::Io, "cannot be read; is it a regular file?");
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
-    return load_text(text, path);
+    if (text.size() > kMaxFileBytes) {
+        return Error(ErrorKind::Io, "larger than 1 MiB; this cannot be a configuration");
+    }
+    return text;
+}
+
+Loaded load_file(const std::string& path) {
+    const auto text = read_file(path);
+    return text ? load_text(*text, path) : failed(path, text.error().message());
 }
 
 }  // namespace prefix_router::config

@@ -35,6 +35,9 @@ const OptionTable<AdminToken>& admin_token_options();
 const OptionTable<ApiKey>& api_key_options();
 const OptionTable<Backend>& backend_options();
 const OptionTable<BackendTls>& backend_tls_options();
+const OptionTable<Discovery>& discovery_options();
+const OptionTable<DnsSource>& dns_source_options();
+const OptionTable<KubernetesSource>& kubernetes_source_options();
 const OptionTable<Routing>& routing_options();
 const OptionTable<Health>& health_options();
 const OptionTable<Timeouts>& timeouts_options();
@@ -53,13 +56,22 @@ inline constexpr std::string_view kApiKeysHelp =
     "everybody is served.";
 inline constexpr std::string_view kBackendTlsHelp = "TLS, where the URL is https://.";
 inline constexpr std::string_view kBackendsHelp =
-    "The inference servers, at least one. Those that a reload leaves in keep what is known of "
-    "them; "
-    "another URL under the same id is another backend.";
+    "The inference servers, at least one where discovery names none. Those that a reload leaves in "
+    "keep what is known of them; another URL under the same id is another backend.";
+inline constexpr std::string_view kDnsHelp =
+    "Backends by DNS: one for each address of a name, or for each target of its SRV records. The "
+    "fields from scheme on are what they have in common.";
+inline constexpr std::string_view kKubernetesHelp =
+    "Backends by the EndpointSlices of a Service, which the router watches: its account may get, "
+    "list and watch them. A backend's id is the pod's name and the port.";
 
 /// Calls visit(name, help, member, table) for each section, in the order of the file.
 template <class Visitor>
 void for_each_section(Visitor&& visit) {
+    visit("discovery",
+          "Backends beside those above, that come and go by themselves. A source that fails keeps "
+          "those that it named last, and says so.",
+          &Config::discovery, discovery_options());
     visit("tls", "TLS towards clients: TLS 1.2 and later, HTTP/1.1.", &Config::tls, tls_options());
     visit("routing", "How a backend is chosen.", &Config::routing, routing_options());
     visit("health", "When a backend counts as usable.", &Config::health, health_options());

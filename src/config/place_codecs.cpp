@@ -1,5 +1,10 @@
 // Codecs of names that the rest of the system gives a meaning: files, hosts, sinks.
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
+
+#include "prefix_router/config/options.hpp"
 
 #include "config/codecs.hpp"
 
@@ -45,6 +50,52 @@ std::string HostNameCodec::show(const std::string& value) const {
 }
 std::string HostNameCodec::accepts() const {
     return "a host name or an IP address";
+}
+
+Result<ListenAddress> NameserverCodec::parse(const RawNode& node) const {
+    const auto text = scalar(node, accepts());
+    if (text.has_error()) {
+        return text.error();
+    }
+    std::array<unsigned char, sizeof(in6_addr)> ignored{};
+    const auto address = parse_listen(*text);
+    const bool is_ip =
+        address && (::inet_pton(AF_INET, address->host.c_str(), ignored.data()) == 1 ||
+                    ::inet_pton(AF_INET6, address->host.c_str(), ignored.data()) == 1);
+    if (!is_ip || text->starts_with(':') || address->port == 0) {
+        return refused(*text, "is no address of a name server", accepts());
+    }
+    return *address;
+}
+
+std::string NameserverCodec::show(const ListenAddress& value) const {
+    return yaml_text(to_string(value));
+}
+std::string NameserverCodec::accepts() const {
+    return "the IP address and port of a name server, such as 10.0.0.10:53";
+}
+
+Result<std::string> ClusterNameCodec::parse(const RawNode& node) const {
+    constexpr std::size_t kLongest = 63;
+    const auto text = scalar(node, accepts());
+    if (text.has_error()) {
+        return text.error();
+    }
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    };
+    if (text->empty() || text->size() > kLongest ||
+        !std::all_of(text->begin(), text->end(), allowed)) {
+        return refused(*text, "is no name in Kubernetes", accepts());
+    }
+    return std::string(*text);
+}
+
+std::string ClusterNameCodec::show(const std::string& value) const {
+    return yaml_text(value);
+}
+std::string ClusterNameCodec::accepts() const {
+    return "1 to 63 characters out of a-z, 0-9 and -";
 }
 
 Result<std::string> SinkCodec::parse(const RawNode& node) const {

@@ -92,7 +92,10 @@ std::optional<Backend> read_backend(const RawNode& node, const std::string& wher
 }
 
 void read_backends(const RawNode& node, Config& config, Report& report) {
-    if (node.kind != RawNode::Kind::List || node.children.empty()) {
+    if (node.kind == RawNode::Kind::Null) {
+        return;
+    }
+    if (node.kind != RawNode::Kind::List) {
         report.add(node.line,
                    "backends: must be a list with at least one '- url: http://host:port'");
         return;
@@ -113,6 +116,23 @@ void read_backends(const RawNode& node, Config& config, Report& report) {
     for (ReadBackend& read : backends) {
         config.backends.push_back(std::move(read.backend));
     }
+}
+
+void read_only_backends(const RawNode& root, Config& config, Report& report) {
+    const bool is_map = root.kind == RawNode::Kind::Map && root.children.size() == 1 &&
+                        root.children.front().key == "backends";
+    if (!is_map && root.kind != RawNode::Kind::List) {
+        report.add(root.line,
+                   "must be a list of '- url: http://host:port', or a map with nothing but "
+                   "'backends:' in it; an empty list is []");
+        return;
+    }
+    const RawNode& list = is_map ? root.children.front() : root;
+    if (list.kind == RawNode::Kind::Null) {
+        report.add(list.line, "backends: is empty; write 'backends: []' if there are none");
+        return;
+    }
+    read_backends(list, config, report);
 }
 
 }  // namespace prefix_router::config

@@ -21,6 +21,9 @@ std::string code(const std::string& value) {
     return value.empty() || value == "\"\"" ? "" : "`" + cell(value) + "`";
 }
 
+constexpr std::string_view kTlsToo =
+    " `tls` has the fields of [backends[].tls](#backendstls), where the scheme is https.";
+
 template <class Section>
 void write_table(std::ostream& out, const OptionTable<Section>& table) {
     const Section defaults{};
@@ -63,6 +66,12 @@ std::string to_markdown() {
     for_each_section([&](std::string_view name, std::string_view help, auto, const auto& table) {
         out << "\n## " << name << "\n\n" << help << "\n\n";
         write_table(out, table);
+        if (name == "discovery") {
+            out << "\n## discovery.dns[]\n\n" << kDnsHelp << kTlsToo << "\n\n";
+            write_table(out, dns_source_options());
+            out << "\n## discovery.kubernetes[]\n\n" << kKubernetesHelp << kTlsToo << "\n\n";
+            write_table(out, kubernetes_source_options());
+        }
     });
     return out.str();
 }

@@ -35,6 +35,15 @@ bool is_implied(const Option<Backend>& option, const Backend& backend) {
     return option.name == "id" && backend.id == default_backend_id(backend.url);
 }
 
+/// An entry to copy where there is none: every option is in the file. Its lines begin with `indent`
+/// and two spaces more.
+void write_commented_out(const std::string& indent, std::istream& lines, std::ostream& out) {
+    for (std::string line; std::getline(lines, line);) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        out << indent << "#" << (line.empty() ? "" : line.substr(indent.size() + 1)) << "\n";
+    }
+}
+
 class Writer {
   public:
     Writer(std::ostream& out, Comments comments) : out_(out), comments_(comments) {}
@@ -82,22 +91,36 @@ class Writer {
         out_ << "    tls:\n";
         options("      ", backend_tls_options(), backend.tls);
     }
+    template <class Source>
+    void source(const OptionTable<Source>& table, const Source& source) {
+        out_ << "    -\n";
+        options("      ", table, source);
+        gap();
+        comment("      ", "TLS, where the scheme is https.");
+        out_ << "      tls:\n";
+        options("        ", backend_tls_options(), source.backend.tls);
+    }
+    /// A list of discovery's sources.
+    template <class Source>
+    void sources(std::string_view name, std::string_view help, const OptionTable<Source>& table,
+                 const std::vector<Source>& list) {
+        gap();
+        comment("  ", std::string(help));
+        out_ << "  " << name << (list.empty() ? ": []\n" : ":\n");
+        for (const Source& one : list) {
+            source(table, one);
+        }
+        if (list.empty() && comments_ == Comments::With) {
+            std::stringstream lines;
+            Writer(lines, Comments::With).source(table, Source{});
+            write_commented_out("  ", lines, out_);
+        }
+    }
 
   private:
     std::ostream& out_;
     Comments comments_;
 };
-
-/// An entry to copy where there is none: every option is in the file.
-template <class Entry>
-void write_commented_out(std::ostream& out, const OptionTable<Entry>& table) {
-    std::stringstream lines;
-    Writer(lines, Comments::With).entry(table, Entry{});
-    for (std::string line; std::getline(lines, line);) {
-        line.erase(line.find_last_not_of(' ') + 1);
-        out << "#" << (line.empty() ? "" : line.substr(1)) << "\n";
-    }
-}
 
 template <class Entry>
 void Writer::entries(std::string_view name, std::string_view help, const OptionTable<Entry>& table,
@@ -109,7 +132,9 @@ void Writer::entries(std::string_view name, std::string_view help, const OptionT
         entry(table, each);
     }
     if (list.empty() && comments_ == Comments::With) {
-        write_commented_out(out_, table);
+        std::stringstream lines;
+        Writer(lines, Comments::With).entry(table, Entry{});
+        write_commented_out("", lines, out_);
     }
 }
 
@@ -142,6 +167,12 @@ std::vector<std::string> options_changed(const Config& running, const Config& ne
     }
     if (reload == Reload::Live && running.api_keys != next.api_keys) {
         names.emplace_back("api_keys");
+    }
+    if (reload == Reload::Restart && running.discovery.dns != next.discovery.dns) {
+        names.emplace_back("discovery.dns");
+    }
+    if (reload == Reload::Restart && running.discovery.kubernetes != next.discovery.kubernetes) {
+        names.emplace_back("discovery.kubernetes");
     }
     for_each_section([&](std::string_view name, auto, auto member, const auto& table) {
         compare(std::string(name) + ".", table, running.*member, next.*member, reload, names);
@@ -176,6 +207,11 @@ std::string to_yaml(const Config& config, Comments comments) {
             writer.comment("", std::string(help));
             out << name << ":\n";
             writer.options("  ", table, config.*member);
+            if (name == "discovery") {
+                writer.sources("dns", kDnsHelp, dns_source_options(), config.discovery.dns);
+                writer.sources("kubernetes", kKubernetesHelp, kubernetes_source_options(),
+                               config.discovery.kubernetes);
+            }
         });
     return out.str();
 }
@@ -190,6 +226,10 @@ std::vector<OptionFacts> describe_options() {
     for_each_section([&](std::string_view name, auto, auto, const auto& table) {
         describe(std::string(name) + ".", table, facts);
     });
+    describe("discovery.dns[].", dns_source_options(), facts);
+    describe("discovery.dns[].tls.", backend_tls_options(), facts);
+    describe("discovery.kubernetes[].", kubernetes_source_options(), facts);
+    describe("discovery.kubernetes[].tls.", backend_tls_options(), facts);
     return facts;
 }
 

@@ -25,6 +25,10 @@ Transfer::Transfer(const HttpRequest& request, const HttpClient::Sink* sink)
     curl_easy_setopt(handle_, CURLOPT_WRITEFUNCTION,
                      static_cast<std::size_t (*)(char*, std::size_t, std::size_t, void*)>(&take));
     curl_easy_setopt(handle_, CURLOPT_WRITEDATA, this);
+    curl_easy_setopt(
+        handle_, CURLOPT_HEADERFUNCTION,
+        static_cast<std::size_t (*)(char*, std::size_t, std::size_t, void*)>(&take_field));
+    curl_easy_setopt(handle_, CURLOPT_HEADERDATA, this);
     curl_easy_setopt(handle_, CURLOPT_ERRORBUFFER, why_.data());
 }
 
@@ -91,10 +95,29 @@ std::size_t Transfer::take(char* bytes, std::size_t size, std::size_t count, voi
     return static_cast<Transfer*>(self)->take({bytes, length}) ? length : length + 1;
 }
 
+/// The same for the lines of heads; trailers come here, too.
+std::size_t Transfer::take_field(char* bytes, std::size_t size, std::size_t count, void* self) {
+    const std::size_t length = size * count;
+    return static_cast<Transfer*>(self)->take_field({bytes, length}) ? length : length + 1;
+}
+
+bool Transfer::take_field(std::string_view line) {
+    const bool is_end = line == "\r\n" || line == "\n";
+    if (!is_end || has_head_ || status() / 100 != 2) {
+        return true;
+    }
+    has_head_ = true;
+    return sink_ == nullptr || give({});
+}
+
+bool Transfer::give(std::string_view piece) {
+    ending_ = (*sink_)(piece) ? Ending::Libcurls : Ending::SinkIsDone;
+    return ending_ == Ending::Libcurls;
+}
+
 bool Transfer::take(std::string_view piece) {
     if (sink_ != nullptr && status() / 100 == 2) {
-        ending_ = (*sink_)(piece) ? Ending::Libcurls : Ending::SinkIsDone;
-        return ending_ == Ending::Libcurls;
+        return give(piece);
     }
     if (piece.size() > request_.most_body_bytes - answer_.body.size()) {
         ending_ = Ending::TooLarge;

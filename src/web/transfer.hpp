@@ -28,8 +28,11 @@ class Transfer {
   private:
     enum class Ending : unsigned char { Libcurls, SinkIsDone, TooLarge };
 
+    static std::size_t take_field(char* bytes, std::size_t size, std::size_t count, void* self);
+    bool take_field(std::string_view line);
     static std::size_t take(char* bytes, std::size_t size, std::size_t count, void* self);
     bool take(std::string_view piece);
+    bool give(std::string_view piece);
     int status() const;
     void say_what();
     void say_how_long();
@@ -40,6 +43,7 @@ class Transfer {
     CURL* handle_;
     curl_slist* headers_ = nullptr;
     HttpAnswer answer_;
+    bool has_head_ = false;
     Ending ending_ = Ending::Libcurls;
     std::array<char, CURL_ERROR_SIZE> why_{};
 };

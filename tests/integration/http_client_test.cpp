@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,6 +21,7 @@
 namespace prefix_router::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using web::HttpClient;
 using web::HttpRequest;
@@ -109,12 +111,31 @@ TEST_F(HttpClientTest, StreamsEachPieceBeforeTheNextIsSent) {
     std::string streamed;
     const auto answer = client.stream(request_to(server), [&](std::string_view piece) {
         streamed += piece;
-        has_first.open();
+        if (!piece.empty()) {
+            has_first.open();
+        }
         return true;
     });
     ASSERT_TRUE(answer.has_value()) << answer.error().message();
     EXPECT_EQ(answer->status, 200);
     EXPECT_EQ(streamed, "firstsecond");
+}
+
+TEST_F(HttpClientTest, TellsOfTheHeadBeforeAnyBody) {
+    Gate has_head;
+    FakeBackend server([&](BackendLine& line, const BackendRequest&) {
+        line.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        EXPECT_TRUE(has_head.wait());
+        line.send("4\r\nbody\r\n0\r\nX-Trailer: a\r\n\r\n");
+    });
+    std::vector<std::string> pieces;
+    const auto answer = client.stream(request_to(server), [&](std::string_view piece) {
+        pieces.emplace_back(piece);
+        has_head.open();
+        return true;
+    });
+    ASSERT_TRUE(answer.has_value()) << answer.error().message();
+    EXPECT_THAT(pieces, ElementsAre("", "body"));
 }
 
 TEST_F(HttpClientTest, AStreamEndsWhereItsReaderIsDone) {

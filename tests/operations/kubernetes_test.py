@@ -101,11 +101,26 @@ class Routers(unittest.TestCase):
             self.assertIs(context["allowPrivilegeEscalation"], False, path.name)
             self.assertEqual(context["capabilities"], {"drop": ["ALL"]}, path.name)
             self.assertEqual(context["seccompProfile"], {"type": "RuntimeDefault"}, path.name)
-            self.assertIs(spec["automountServiceAccountToken"], False, path.name)
 
-    def test_are_bound_to_no_role(self):
-        for path in FILES:
-            self.assertEqual(objects(path, "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), [], path.name)
+    def test_may_do_what_discovery_needs_and_nothing_else(self):
+        for path, _, spec, _ in router_pods():
+            asks = "kubernetes" in yaml.safe_load(configuration(path, spec)).get("discovery", {})
+            self.assertIs(spec["automountServiceAccountToken"], asks, path.name)
+            self.assertEqual([role["rules"] for role in objects(path, "Role", "ClusterRole")],
+                             [[{"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"],
+                                "verbs": ["get", "list", "watch"]}]] if asks else [], path.name)
+            bindings = objects(path, "RoleBinding", "ClusterRoleBinding")
+            self.assertEqual([(each["kind"], each["subjects"]) for each in bindings],
+                             [("RoleBinding", [{"kind": "ServiceAccount", "name": spec["serviceAccountName"]}])]
+                             if asks else [], path.name)
+
+    def test_find_the_service_and_port_that_the_engines_have(self):
+        engines = ROOT / "config/kubernetes/engines.yaml"
+        services = {each["metadata"]["name"]: each["spec"] for each in objects(engines, "Service")}
+        for path, _, spec, _ in router_pods():
+            for source in yaml.safe_load(configuration(path, spec)).get("discovery", {}).get("kubernetes", []):
+                ports = [port.get("name") for port in services[source["service"]]["ports"]]
+                self.assertIn(source["port"], ports, path.name)
 
     def test_may_drain_before_they_are_killed(self):
         for path, _, spec, _ in router_pods():
@@ -132,7 +147,7 @@ class Routers(unittest.TestCase):
         engines = {service["metadata"]["name"]: service for path in FILES
                    for service in objects(path, "Service") if service["spec"].get("clusterIP") == "None"}
         for path, _, spec, _ in router_pods():
-            for backend in yaml.safe_load(configuration(path, spec))["backends"]:
+            for backend in yaml.safe_load(configuration(path, spec)).get("backends", []):
                 _, service = re.match(r"http://(vllm-\d)\.([\w-]+):8000$", backend["url"]).groups()
                 self.assertIn(service, engines, path.name)
 

@@ -127,7 +127,7 @@ class Package(unittest.TestCase):
 
     def test_depends_on_what_the_program_links(self):
         depends = debian_chroot.run("dpkg-deb", "-f", self.package, "Depends")
-        for library in ("libc6", "libstdc++6", "libyaml-cpp", "libspdlog", "libxxhash", "libcurl4"):
+        for library in ("libc6", "libstdc++6", "libyaml-cpp", "libspdlog", "libxxhash", "libcurl4", "libc-ares2"):
             self.assertIn(library, depends)
 
     def test_marks_the_configuration_as_the_administrators(self):

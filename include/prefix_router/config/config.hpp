@@ -124,6 +124,50 @@ struct Backend {
     friend bool operator==(const Backend&, const Backend&) = default;
 };
 
+/// Which of a name's addresses are backends.
+enum class AddressFamily : std::uint8_t {
+    Auto,  ///< IPv4 where there is any, else IPv6: a name with both is one engine, not two
+    Ipv4,
+    Ipv6,
+    Both,
+};
+
+/// Backends by DNS: one for each address of a name, or for each target of its SRV records.
+struct DnsSource {
+    std::string name;
+    std::optional<std::uint16_t> port;  ///< nullopt: SRV records say it
+    AddressFamily family = AddressFamily::Auto;
+    std::optional<ListenAddress> nameserver;  ///< an IP address; nullopt: the system's
+    milliseconds min_interval{5'000};         ///< between two questions, whatever the TTL
+    milliseconds max_interval{60'000};
+    Backend backend;  ///< what all have in common; no id, of the URL only is_tls
+
+    friend bool operator==(const DnsSource&, const DnsSource&) = default;
+};
+
+/// Backends by the EndpointSlices of a Service.
+struct KubernetesSource {
+    std::string service;
+    std::optional<std::string> name_space;  ///< nullopt: the pod's or the kubeconfig's own
+    std::optional<std::string> port;        ///< name or number; nullopt: the only one
+    std::optional<std::string> kubeconfig;  ///< a file; nullopt: the pod's service account
+    milliseconds watch{120'000};            ///< how long one watch lasts
+    Backend backend;                        ///< as of a DnsSource
+
+    friend bool operator==(const KubernetesSource&, const KubernetesSource&) = default;
+};
+
+/// Backends beside those of the configuration.
+struct Discovery {
+    bool allow_empty = false;         ///< an answer without backends removes those that are known
+    std::optional<std::string> file;  ///< a list of backends, watched
+    std::vector<DnsSource> dns;
+    std::vector<KubernetesSource> kubernetes;
+
+    bool is_on() const { return file || !dns.empty() || !kubernetes.empty(); }
+    friend bool operator==(const Discovery&, const Discovery&) = default;
+};
+
 struct Routing {
     Strategy strategy = Strategy::Adaptive;
     std::uint32_t prefix_length = 16384;
@@ -250,6 +294,7 @@ struct Config {
     Tls tls;
     std::vector<ApiKey> api_keys;  ///< empty: everybody is served
     std::vector<Backend> backends;
+    Discovery discovery;
     Routing routing;
     Health health;
     Timeouts timeouts;
@@ -280,6 +325,17 @@ struct Loaded {
 Loaded load_file(const std::string& path);
 Loaded load_text(const std::string& yaml, const std::string& name_for_messages);
 
+/// The same for a file that holds backends alone: a list, or a map with nothing but 'backends:'. An
+/// empty list is one.
+struct LoadedBackends {
+    std::optional<std::vector<Backend>> backends;
+    std::vector<Problem> problems;
+};
+LoadedBackends load_backends(const std::string& text, const std::string& name_for_messages);
+
+/// The text of a file of at most 1 MiB. Error: Io.
+Result<std::string> read_file(const std::string& path);
+
 Result<ListenAddress> parse_listen(std::string_view text);
 Result<BackendUrl> parse_backend_url(std::string_view text);
 /// A backend as an entry of the file, without its dash: a map in YAML or JSON. Error:
@@ -287,6 +343,11 @@ Result<BackendUrl> parse_backend_url(std::string_view text);
 Result<Backend> parse_backend(const std::string& yaml);
 /// A backend as quick start makes it from a URL alone.
 Result<Backend> backend_from_url(std::string_view url);
+
+/// What a source is called in metrics and logs: "dns:engines.internal:8000",
+/// "kubernetes:default/engines". Unique in one configuration.
+std::string source_name(const DnsSource& source);
+std::string source_name(const KubernetesSource& source);
 
 std::string_view to_string(Strategy strategy);
 std::string_view to_string(Priority priority);

@@ -47,7 +47,8 @@ struct HttpAnswer {
 /// proxies.
 class HttpClient {
   public:
-    /// Gets each piece of a body as it comes; false ends the exchange in good order.
+    /// Gets each piece of a body as it comes, before the first an empty one: the head is there.
+    /// False ends the exchange in good order.
     using Sink = std::function<bool(std::string_view piece)>;
 
     HttpClient();
