@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,14 +50,15 @@ TEST_F(FileStampsTest, TellALinkThatLeadsElsewhere) {
 }
 
 TEST(FilesNamedIn, AreCertificatesKeysAndCredentials) {
-    config::Config config;
-    config.tls.certificate = "/c";
-    config.tls.key = "/k";
-    config.backends.emplace_back().authorization = {config::BackendAuthorization::Kind::File, "/s"};
-    config.backends.emplace_back().tls.ca = "/a";
-    config.backends.emplace_back().authorization = {config::BackendAuthorization::Kind::Environment,
-                                                    "NAME"};
-    EXPECT_EQ(files_named_in(config), (std::vector<std::string>{"/c", "/k", "/s", "/a"}));
+    const auto config = std::make_unique<config::Config>();
+    config->tls.certificate = "/c";
+    config->tls.key = "/k";
+    config->backends.emplace_back().authorization = {config::BackendAuthorization::Kind::File,
+                                                     "/s"};
+    config->backends.emplace_back().tls.ca = "/a";
+    config->backends.emplace_back().authorization = {
+        config::BackendAuthorization::Kind::Environment, "NAME"};
+    EXPECT_EQ(files_named_in(*config), (std::vector<std::string>{"/c", "/k", "/s", "/a"}));
 }
 
 }  // namespace
