@@ -55,8 +55,12 @@ net::Task<void> ClientConnection::run() {
         co_return;
     }
     while (true) {
-        if (received.empty() && !co_await wait_for_request()) {
-            break;
+        if (received.empty()) {
+            const milliseconds patience = context_.config().timeouts.client_idle;
+            const auto events = co_await wait_for_bytes(patience, ErrorKind::RequestHeaderTimeout);
+            if ((events & kClientReadable) == 0) {
+                break;
+            }
         }
         const auto input = first_bytes();
         if (!input) {
@@ -87,15 +91,17 @@ net::Task<void> ClientConnection::run() {
     }
 }
 
-net::Task<bool> ClientConnection::wait_for_request() {
-    arm(context_.config().timeouts.client_idle, ErrorKind::RequestHeaderTimeout);
+/// For what begins a request or a handshake; when the router drains, only for what may be on its
+/// way already. Without kClientReadable there is nothing to wait for any more.
+net::Task<net::Events> ClientConnection::wait_for_bytes(milliseconds patience, ErrorKind missed) {
+    arm(patience, missed);
     stream.watch_read();
     net::Events events = co_await parker.park(kClientReadable | kDraining | kInterrupts);
     if ((events & kDraining) != 0 && (events & (kClientReadable | kInterrupts)) == 0) {
-        arm(kLastRequestTime, ErrorKind::RequestHeaderTimeout);
+        arm(kLastRequestTime, missed);
         events = co_await parker.park(kClientReadable | kInterrupts);
     }
-    co_return (events & kClientReadable) != 0;
+    co_return events;
 }
 
 /// The bytes that begin a request; empty when there are none yet, nullopt at the end.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -68,7 +69,7 @@ class ClientConnection final : public net::StreamListener, public net::Ticked {
 
   private:
     net::Task<void> run();
-    net::Task<bool> wait_for_request();
+    net::Task<net::Events> wait_for_bytes(std::chrono::milliseconds patience, ErrorKind missed);
     net::Task<void> linger();
     net::Task<void> end_sending();
     std::optional<std::string_view> first_bytes();

@@ -25,11 +25,10 @@ bool begins_request(char first) {
 /// A client that sends nothing costs no TLS state. False: there is no TLS, and nothing to serve.
 net::Task<bool> ClientConnection::secure() {
     const std::shared_ptr<const net::TlsServer> tls = context_.settings->tls;
-    arm(context_.config().timeouts.tls_handshake, ErrorKind::TlsTimeout);
-    stream.watch_read();
-    net::Events events = co_await parker.park(kClientReadable | kDraining | kInterrupts);
+    const auto patience = context_.config().timeouts.tls_handshake;
+    net::Events events = co_await wait_for_bytes(patience, ErrorKind::TlsTimeout);
     if ((events & kClientReadable) == 0) {
-        if ((events & kExpired) != 0) {
+        if ((events & kExpired) != 0 && !parker.has(kDraining)) {
             tell_handshake_failure(Error(ErrorKind::TlsTimeout));
         }
         co_return false;
@@ -44,6 +43,7 @@ net::Task<bool> ClientConnection::secure() {
         co_await refuse_plain(error);
         co_return false;
     }
+    arm(patience, ErrorKind::TlsTimeout);
     stream.secure(tls);
     net::IoStatus status = stream.handshake();
     while (status == net::IoStatus::WouldBlock) {

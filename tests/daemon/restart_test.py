@@ -6,6 +6,7 @@ usage: restart_test.py ROUTER_BINARY
 import os
 import signal
 import socket
+import ssl
 import stat
 import struct
 import subprocess
@@ -14,7 +15,7 @@ import tempfile
 import threading
 import unittest
 
-from daemon_test import PATIENCE, ROUTER, Backend, Router, answer, free_port, read_to_end, read_until, wait_until
+from daemon_test import PATIENCE, ROUTER, Backend, Router, answer, free_port, make_certificate, read_to_end, read_until, wait_until
 
 ONE_ANSWER = b"GET /x HTTP/1.1\r\nHost: r\r\nConnection: close\r\n\r\n"
 HELLO = b"prefix-router take-over 1"
@@ -82,6 +83,27 @@ class Ends(unittest.TestCase):
         for client in queued + silent:
             self.assertIn(b"200 OK", read_to_end(client))
         self.assertEqual(router.end(), 0)
+
+    def test_terminate_waits_for_the_handshake_of_what_was_just_opened(self):
+        with tempfile.TemporaryDirectory() as folder:
+            certificate, key = make_certificate(folder, "router")
+            router = Router([self.backend], "tls:\n  certificate: %s\n  key: %s\n" % (certificate, key))
+            context = ssl.create_default_context(cafile=certificate)
+            client = context.wrap_socket(router.client(), server_hostname="localhost", do_handshake_on_connect=False)
+            wait_until(lambda: router.metric("connections") == 1)
+            router.process.send_signal(signal.SIGTERM)
+            wait_until(lambda: not router.accepts())
+            stop(router)  # the second that it has left does not pass meanwhile
+            client.setblocking(False)
+            with self.assertRaises(ssl.SSLWantReadError):
+                client.do_handshake()
+            router.process.send_signal(signal.SIGCONT)
+            client.settimeout(PATIENCE)
+            client.do_handshake()
+            client.sendall(ONE_ANSWER)
+            self.assertIn(b"200 OK", read_to_end(client))
+            self.assertEqual(router.end(), 0)
+            self.assertNotIn(b"no TLS with client", router.text())
 
     def test_kill_loses_its_own_connections_and_nothing_else(self):
         port = free_port()
