@@ -20,9 +20,10 @@ const OptionTable<ApiKey>& api_key_options() {
                "The key's hash: 'prefix-router hash-key' reads a key and prints it. Required."),
         option("priority", Reload::Live, &ApiKey::priority, priorities(),
                "Of its requests in the queue. queue.priority_header may lower it, never raise it."),
-        option("models", Reload::Live, &ApiKey::models, ModelNamesCodec{},
-               "The models that it may use; others, and requests whose body names none, get 403. "
-               "An empty list allows all."),
+        option(
+            "models", Reload::Live, &ApiKey::models, ModelNamesCodec{},
+            "The models that it may use; others, and requests whose JSON body does not name one, "
+            "once, get 403. An empty list allows all."),
         option("requests_per_second", Reload::Live, &ApiKey::requests_per_second,
                OrNoneCodec<RealCodec>{"off", {0.001, 1'000'000}},
                "Requests that it may send in the long run; above it the answer is 429 with "

@@ -50,7 +50,7 @@ std::string_view sentence_of(ErrorKind kind) {
         case ErrorKind::InvalidApiKey:
             return "The API key is missing or not known. Send it as Authorization: Bearer KEY.";
         case ErrorKind::ModelForbidden:
-            return "This API key may not use this model.";
+            return "This API key is for certain models: name one of them, once, in a JSON body.";
         case ErrorKind::RateLimited:
             return "This API key has sent too many requests. Retry later.";
         case ErrorKind::RequestHeaderTimeout:
@@ -165,14 +165,18 @@ std::string body_of(const Error& error, unsigned status, ErrorShape shape) {
     const std::string_view message =
         error.message().empty() ? sentence_of(error.kind()) : std::string_view(error.message());
     const bool is_anthropic = shape == ErrorShape::Anthropic;
-    std::string body =
-        is_anthropic ? R"({"type": "error", "error": {"message": )" : R"({"error": {"message": )";
+    std::string body = is_anthropic                  ? R"({"type": "error", "error": {"message": )"
+                       : shape == ErrorShape::Ollama ? R"({"error": )"
+                                                     : R"({"error": {"message": )";
     append_json_string(body, message);
-    body += R"(, "type": ")";
-    body += is_anthropic ? anthropic_type_of(status) : openai_type_of(status);
-    body += R"(", "code": ")";
+    if (shape != ErrorShape::Ollama) {
+        body += R"(, "type": ")";
+        body += is_anthropic ? anthropic_type_of(status) : openai_type_of(status);
+        body += '"';
+    }
+    body += R"(, "code": ")";
     body += to_string(error.kind());
-    body += "\"}}\n";
+    body += shape == ErrorShape::Ollama ? "\"}\n" : "\"}}\n";
     return body;
 }
 
@@ -239,8 +243,10 @@ unsigned status_of(ErrorKind kind) {
 
 ErrorShape error_shape_of(std::string_view path) {
     constexpr std::string_view kMessages = "/v1/messages";
-    const bool is_messages = path == kMessages || path.starts_with("/v1/messages/");
-    return is_messages ? ErrorShape::Anthropic : ErrorShape::OpenAi;
+    if (path == kMessages || path.starts_with("/v1/messages/")) {
+        return ErrorShape::Anthropic;
+    }
+    return path.starts_with("/api/") ? ErrorShape::Ollama : ErrorShape::OpenAi;
 }
 
 bool ends_connection(ErrorKind kind) {

@@ -1,5 +1,6 @@
 #include "prompt/request_fields.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace prefix_router::prompt {
@@ -64,12 +65,21 @@ Field field_of(std::string_view key) {
     return Field::Unknown;
 }
 
+bool is_model_in_any_case(std::string_view key) {
+    constexpr std::string_view kModel = "model";
+    constexpr char kLowerCase = 0x20;
+    return key.size() == kModel.size() &&
+           std::equal(key.begin(), key.end(), kModel.begin(),
+                      [](char c, char lower) { return (c | kLowerCase) == lower; });
+}
+
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
 bool RequestFields::read(std::string_view body, StringTape& tape) {
     for (JsonValue& value : values_) value.forget();
+    model_keys_ = 0;
     tape.start(body.data() + body.size());
     if (body.size() > JsonCursor::kMaxText) return false;
     if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
@@ -77,6 +87,7 @@ bool RequestFields::read(std::string_view body, StringTape& tape) {
     if (!cursor.enter_object()) return false;
     while (cursor.next_field()) {
         const Field field = field_of(cursor.key());
+        model_keys_ += is_model_in_any_case(cursor.key()) ? 1U : 0U;
         values_[static_cast<std::size_t>(field)] = cursor.take();
     }
     return !cursor.failed();

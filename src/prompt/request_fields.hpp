@@ -52,12 +52,16 @@ class RequestFields {
     /// False when the body is no JSON object that can be followed to its end.
     bool read(std::string_view body, StringTape& tape);
 
+    /// Keys that are "model", in any case.
+    std::uint32_t model_keys() const { return model_keys_; }
+
     const JsonValue& operator[](Field field) const {
         return values_[static_cast<std::size_t>(field)];
     }
 
   private:
     std::array<JsonValue, static_cast<std::size_t>(Field::Unknown) + 1> values_;
+    std::uint32_t model_keys_ = 0;
 };
 
 /// An unsigned integer, or `otherwise`.

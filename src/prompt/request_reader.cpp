@@ -99,6 +99,7 @@ void RequestFacts::clear() {
     dialect = Dialect::None;
     key.clear();
     model.clear();
+    is_model_doubtful = false;
     streams = false;
     sequences = 1;
     answer_extends_key = false;
@@ -124,10 +125,10 @@ class RequestReader::State {
         return facts_;
     }
 
-    std::string_view read_model(std::string_view body) {
+    const RequestFacts& read_model(std::string_view body) {
         facts_.clear();
         if (fields_.read(body, tape_)) read_model();
-        return facts_.model;
+        return facts_;
     }
 
   private:
@@ -172,6 +173,7 @@ class RequestReader::State {
         char decoded[kMaxEncoded];
         if (name.find('\\') != std::string_view::npos) name = decode_text(name, decoded);
         facts_.model = name.substr(0, kMaxModelLength);
+        facts_.is_model_doubtful = fields_.model_keys() > 1 || name.size() > kMaxModelLength;
     }
 
     void read_fixed_prefix(std::string_view body, std::string_view prefix_id) {
@@ -208,7 +210,7 @@ RequestFacts& RequestReader::read(Dialect dialect, std::string_view body,
     return state_->read(dialect, body, prefix_id, tenant);
 }
 
-std::string_view RequestReader::read_model(std::string_view body) {
+const RequestFacts& RequestReader::read_model(std::string_view body) {
     return state_->read_model(body);
 }
 

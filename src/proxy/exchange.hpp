@@ -14,6 +14,7 @@
 #include "prefix_router/net/stream.hpp"
 #include "prefix_router/net/task.hpp"
 #include "prefix_router/prompt/answer_reader.hpp"
+#include "prefix_router/prompt/request_reader.hpp"
 #include "prefix_router/proxy/access_log.hpp"
 #include "prefix_router/proxy/routing_desk.hpp"
 
@@ -74,7 +75,8 @@ class Exchange final : public TicketOwner {
     // exchange_access.cpp
     bool knows_client();
     bool is_within_rate();
-    bool may_use_model(std::string_view model);
+    bool may_use_model(const prompt::RequestFacts& facts);
+    bool has_json_body() const;
     std::uint64_t isolated_tenant() const;
 
     // exchange_route.cpp

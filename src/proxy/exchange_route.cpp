@@ -47,7 +47,7 @@ void Exchange::admit() {
     if (trace_) {
         trace_->set_model(facts.model);
     }
-    if (!may_use_model(facts.model)) {
+    if (!may_use_model(facts)) {
         return;
     }
     answer_extends_key_ = facts.answer_extends_key;

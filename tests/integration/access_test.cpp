@@ -81,8 +81,9 @@ TEST_F(Access, IsRefusedToStrangersInTheWordsOfTheirApi) {
     EXPECT_EQ(anthropic.status(), 401U);
     EXPECT_THAT(anthropic.body, HasSubstr(R"({"type": "error", "error": {"message": )"));
     EXPECT_THAT(anthropic.body, HasSubstr(R"("type": "authentication_error")"));
+    EXPECT_THAT(ask("/api/chat", {}, chat("m")).body, HasSubstr(R"({"error": "The API key)"));
     EXPECT_TRUE(backend.requests().empty());
-    EXPECT_TRUE(wait_for_metric("errors_total", 9, "\"invalid_api_key\""));
+    EXPECT_TRUE(wait_for_metric("errors_total", 10, "\"invalid_api_key\""));
 }
 
 TEST_F(Access, APreflightNeedsNoKeyAndGetsNone) {
@@ -133,11 +134,15 @@ TEST_F(Access, IsToTheKeysOwnModels) {
         return ask(target, bearer(kKey), body).status();
     };
     EXPECT_EQ(status("/v1/chat/completions", chat("small")), 200U);
-    EXPECT_EQ(status("/v1/embeddings", R"({"input": "x", "model": "embed"})"), 200U);
+    const auto status_of_json = [&](std::string_view target, std::string_view body) {
+        return ask(target, bearer(kKey) + "Content-Type: Application/JSON; charset=utf-8\r\n", body)
+            .status();
+    };
+    EXPECT_EQ(status_of_json("/v1/embeddings", R"({"input": "x", "model": "embed"})"), 200U);
     EXPECT_EQ(status("/v1/models", {}), 404U);  // the backend's own answer
     EXPECT_EQ(status("/v1/chat/completions", chat("large")), 403U);
     EXPECT_EQ(status("/v1/chat/completions", chat("small\\u0020")), 403U);
-    EXPECT_EQ(status("/v1/embeddings", R"({"model": "embed", "model": "large"})"), 403U);
+    EXPECT_EQ(status_of_json("/v1/embeddings", R"({"model": "embed", "model": "large"})"), 403U);
     EXPECT_EQ(status("/v1/completions", R"({"prompt": "no model"})"), 403U);
     EXPECT_EQ(status("/v1/audio/transcriptions", "--x\r\nname=model\r\n\r\nsmall"), 403U);
     const Answer refused = ask("/v1/chat/completions", bearer(kKey), chat("large"));
@@ -145,6 +150,37 @@ TEST_F(Access, IsToTheKeysOwnModels) {
     EXPECT_EQ(ask("/v1/chat/completions", bearer(kOther), chat("large")).status(), 200U);
     EXPECT_EQ(ask("/ws?model=large", bearer(kKey) + "Connection: Upgrade\r\nUpgrade: websocket\r\n")
                   .status(),
+              403U);
+}
+
+// Ollama takes a key in any case for "model", a form is read by its boundary or its ampersands, and
+// engines differ in which of two equal keys counts.
+TEST_F(Access, IsNotToAModelThatTheEngineReadsInAnotherWay) {
+    add_key("alpha", kKey).models = {"small"};
+    start({backend.url()});
+    const auto status = [&](std::string_view target, std::string_view type, std::string_view body) {
+        return ask(target, bearer(kKey) + "Content-Type: " + std::string(type) + "\r\n", body)
+            .status();
+    };
+    constexpr std::string_view kJson = "application/json";
+    for (const std::string_view target : {"/api/chat", "/v1/chat/completions", "/api/embed"}) {
+        EXPECT_EQ(status(target, kJson, R"({"model": "small"})"), 200U) << target;
+        EXPECT_EQ(status(target, kJson, R"({"model": "small", "Model": "large"})"), 403U) << target;
+        EXPECT_EQ(status(target, kJson, R"({"MODEL": "large", "model": "small"})"), 403U) << target;
+        EXPECT_EQ(status(target, kJson, R"({"model": "small", "M\u004fdel": "x"})"), 403U)
+            << target;
+        EXPECT_EQ(status(target, kJson, R"({"model": "large", "model": "small"})"), 403U) << target;
+    }
+    constexpr std::string_view kForms = "/v1/audio/transcriptions";
+    EXPECT_EQ(status(kForms, "application/x-www-form-urlencoded",
+                     R"({"model": "small", "x": "&model=large&"})"),
+              403U);
+    EXPECT_EQ(status(kForms, "multipart/form-data; boundary=b; json",
+                     "{\"model\": \"small\", \"x\": \"\r\n--b\r\nContent-Disposition: form-data; "
+                     "name=model\r\n\r\nlarge\r\n--b--\r\n\"}"),
+              403U);
+    EXPECT_EQ(status(kForms, "application/json\r\nContent-Type: multipart/form-data; boundary=b",
+                     R"({"model": "small"})"),
               403U);
 }
 

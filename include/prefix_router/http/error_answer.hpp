@@ -16,7 +16,7 @@ unsigned status_of(ErrorKind kind);
 bool ends_connection(ErrorKind kind);
 
 /// Whose clients are to understand it.
-enum class ErrorShape : unsigned char { OpenAi, Anthropic };
+enum class ErrorShape : unsigned char { OpenAi, Anthropic, Ollama };
 /// By the path that was asked for.
 ErrorShape error_shape_of(std::string_view path);
 
@@ -32,7 +32,8 @@ struct ErrorAnswerOptions {
 /// A whole answer, head and body: {"error": {"message", "type", "code"}} in the shape of OpenAI's
 /// API, where code is to_string(kind) and type is "invalid_request_error", "rate_limit_error",
 /// "overloaded_error" or "server_error"; or {"type": "error", "error": {...}} with Anthropic's
-/// types. The message is the error's, or a sentence for its kind when it has none.
+/// types; or {"error": message, "code"} for clients of Ollama. The message is the error's, or a
+/// sentence for its kind when it has none.
 std::string error_answer(const Error& error, const ErrorAnswerOptions& options);
 
 }  // namespace prefix_router::http

@@ -15,6 +15,9 @@ struct RequestFacts {
     Dialect dialect = Dialect::None;
     PromptKey key;      ///< empty when the body is not understood
     std::string model;  ///< decoded top-level "model", "" when absent, cut at 256 bytes
+    /// Engines may not agree on it: "model" stands there twice, or in other letters (Go's decoder,
+    /// and with it Ollama, takes "Model" for it), or the name was cut.
+    bool is_model_doubtful = false;
     bool streams = false;
     /// Prompts x answers asked for (`n`, lists of prompts): the load that one request brings. At
     /// least 1.
@@ -49,9 +52,9 @@ class RequestReader {
     RequestFacts& read(Dialect dialect, std::string_view body, std::string_view prefix_id = {},
                        std::uint64_t tenant = 0);
 
-    /// The top-level "model" of a JSON body of no known dialect; "" when there is none. Lives until
-    /// the next call.
-    std::string_view read_model(std::string_view body);
+    /// What concerns the model alone, of a JSON body of no known dialect. Lives until the next
+    /// call.
+    const RequestFacts& read_model(std::string_view body);
 
   private:
     class State;

@@ -111,6 +111,14 @@ TEST(ErrorAnswer, SpeaksAnthropicsWordsOnItsPaths) {
                 HasSubstr("\r\nWWW-Authenticate: Bearer\r\n"));
 }
 
+TEST(ErrorAnswer, SpeaksOllamasWordsOnItsPaths) {
+    EXPECT_EQ(error_shape_of("/api/chat"), ErrorShape::Ollama);
+    EXPECT_EQ(error_shape_of("/api"), ErrorShape::OpenAi);
+    EXPECT_THAT(
+        error_answer(Error(ErrorKind::QueueFull, "too many"), {.shape = ErrorShape::Ollama}),
+        HasSubstr("\r\n\r\n{\"error\": \"too many\", \"code\": \"queue_full\"}\n"));
+}
+
 TEST(ErrorAnswer, HasNoBodyForHeadButItsLength) {
     const std::string whole = error_answer(Error(ErrorKind::NoBackend), {});
     const std::string head = error_answer(Error(ErrorKind::NoBackend), {.is_head = true});

@@ -44,6 +44,18 @@ TEST(RequestFacts, ModelIsTheTopLevelOneWhereverItStands) {
               std::string(256, 'm'));
 }
 
+TEST(RequestFacts, AModelIsDoubtfulWhenEnginesMayReadAnother) {
+    const auto is_doubtful = [](const std::string& body) {
+        return read(Dialect::OllamaChat, body).is_model_doubtful;
+    };
+    EXPECT_FALSE(is_doubtful(R"({"model":"m","modem":"x","mode":"y","Models":"z","MODEM":1})"));
+    EXPECT_FALSE(is_doubtful(R"({"model":")" + std::string(256, 'm') + R"("})"));
+    EXPECT_TRUE(is_doubtful(R"({"model":")" + std::string(257, 'm') + R"("})"));
+    EXPECT_TRUE(is_doubtful(R"({"model":"m","MODEL":"x"})"));
+    EXPECT_TRUE(is_doubtful(R"({"mODEl":"x","model":"m"})"));
+    EXPECT_TRUE(is_doubtful(R"({"m\u006Fdel":"m","model":"m"})"));
+}
+
 TEST(RequestFacts, StreamsAsTheDialectSays) {
     EXPECT_TRUE(read(Dialect::OpenAiChat, R"({"stream":true})").streams);
     EXPECT_FALSE(read(Dialect::OpenAiChat, R"({"stream":"yes"})").streams);
