@@ -63,6 +63,8 @@ class Application::Parts {
     std::unique_ptr<admin::Server> admin;
     std::unique_ptr<discovery::Discovery> discovery;
     std::uint16_t port = 0;
+    bool is_data_given = false;  // the sockets, by a service manager
+    bool is_admin_given = false;
 };
 
 namespace {
@@ -147,6 +149,8 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
                                                         ListeningSockets inherited,
                                                         std::string config_path) {
     auto parts = std::make_unique<Parts>(std::move(config), speed_up);
+    parts->is_data_given = inherited.is_data_given;
+    parts->is_admin_given = inherited.is_admin_given;
     if (const auto added =
             parts->roster.replace_configured(parts->config.backends, asked_for_keys(parts->config));
         !added) {
@@ -214,6 +218,8 @@ void Application::reload_if_changed() {
 
 Result<ListeningSockets> Application::listening_sockets() const {
     ListeningSockets sockets;
+    sockets.is_data_given = parts_->is_data_given;
+    sockets.is_admin_given = parts_->is_admin_given;
     auto data = parts_->server->listening_sockets();
     if (!data) {
         return data.error();

@@ -173,13 +173,15 @@ Result<void> MeetingPoint::hand_over(const net::Descriptor& line) {
     if (!sockets || !own) {
         return sockets ? own.error() : sockets.error();
     }
+    const auto data = sockets->is_data_given ? words::kGivenData : words::kData;
     while (!sockets->data.empty()) {
-        if (const auto sent = send_message(line, words::kData, take_some(sockets->data)); !sent) {
+        if (const auto sent = send_message(line, data, take_some(sockets->data)); !sent) {
             return sent.error();
         }
     }
     if (sockets->admin.is_open()) {
-        const auto sent = send_message(line, words::kAdmin, alone(std::move(sockets->admin)));
+        const auto admin = sockets->is_admin_given ? words::kGivenAdmin : words::kAdmin;
+        const auto sent = send_message(line, admin, alone(std::move(sockets->admin)));
         if (!sent) {
             return sent.error();
         }

@@ -65,17 +65,20 @@ Result<void> Predecessor::receive_sockets() {
             return message.error();
         }
         auto& descriptors = message->descriptors;
-        if (message->text == words::kData) {
+        const std::string& text = message->text;
+        if (text == words::kData || text == words::kGivenData) {
             std::ranges::move(descriptors, std::back_inserter(sockets.data));
-        } else if (message->text == words::kAdmin && !descriptors.empty()) {
+            sockets.is_data_given = text == words::kGivenData;
+        } else if ((text == words::kAdmin || text == words::kGivenAdmin) && !descriptors.empty()) {
             sockets.admin = std::move(descriptors.front());
-        } else if (message->text == words::kMeetingPoint && !descriptors.empty()) {
+            sockets.is_admin_given = text == words::kGivenAdmin;
+        } else if (text == words::kMeetingPoint && !descriptors.empty()) {
             meeting_point = std::move(descriptors.front());
-        } else if (message->text.starts_with(words::kAllFrom) && meeting_point.is_open()) {
-            process_ = message->text.substr(words::kAllFrom.size());
+        } else if (text.starts_with(words::kAllFrom) && meeting_point.is_open()) {
+            process_ = text.substr(words::kAllFrom.size());
             return boost::system::in_place_value;
         } else {
-            return Error(ErrorKind::BadResponse, "it says '" + message->text + "'");
+            return Error(ErrorKind::BadResponse, "it says '" + text + "'");
         }
     }
 }

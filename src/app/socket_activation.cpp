@@ -81,8 +81,10 @@ Result<ListeningSockets> sockets_from_service_manager() {
         }
         if (next_name(names_left) == "admin") {
             sockets.admin = std::move(*socket);
+            sockets.is_admin_given = true;
         } else {
             sockets.data.push_back(std::move(*socket));
+            sockets.is_data_given = true;
         }
     }
     return sockets;

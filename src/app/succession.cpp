@@ -26,7 +26,7 @@ Result<ListeningSockets> Succession::sockets(const config::Config& config) {
     Predecessor& predecessor = predecessor_.emplace(std::move(*there));
     spdlog::info("taking over from process {}: {} listening sockets", predecessor.process(),
                  predecessor.sockets.data.size());
-    return matching(std::move(predecessor.sockets), config);
+    return completed(matching(std::move(predecessor.sockets), config), std::move(*passed));
 }
 
 Result<void> Succession::begin(Application& application) {

@@ -9,6 +9,7 @@
 ///     hello                       ->
 ///                                 <-   data, with listening sockets (as often as needed)
 ///                                 <-   admin, with one socket (when there is one)
+///                                      (either "given", where a service manager gave them)
 ///                                 <-   meeting point, with the Unix socket itself
 ///                                 <-   that is all from, and its process number
 ///     (starts, accepts) ready     ->
@@ -18,6 +19,8 @@ namespace prefix_router::app::words {
 inline constexpr std::string_view kHello = "prefix-router take-over 1";
 inline constexpr std::string_view kData = "data";
 inline constexpr std::string_view kAdmin = "admin";
+inline constexpr std::string_view kGivenData = "given data";
+inline constexpr std::string_view kGivenAdmin = "given admin";
 inline constexpr std::string_view kMeetingPoint = "meeting point";
 inline constexpr std::string_view kAllFrom = "that is all from ";
 inline constexpr std::string_view kReady = "ready";

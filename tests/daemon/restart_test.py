@@ -133,10 +133,10 @@ os.execv(sys.argv[4], sys.argv[4:])
 """
 
 
-def activated(sockets, names, settings="", process_offset=0):
+def activated(sockets, names, settings="", process_offset=0, arguments=()):
     """A router that finds `sockets` as its descriptors 3 and following, as a service manager leaves them."""
     numbers = [each.fileno() for each in sockets]
-    return Router([Backend()], settings, are_up=False, pass_fds=numbers,
+    return Router([Backend()], settings, are_up=False, pass_fds=numbers, arguments=arguments,
                   launcher=[sys.executable, "-c", BECOME_ACTIVATED, ",".join(map(str, numbers)), names,
                             str(process_offset)])
 
@@ -327,6 +327,25 @@ class TakeOver(unittest.TestCase):
         self.assertEqual(old.process.wait(PATIENCE), 0)
         old.end()
         self.assertEqual(new.end(), 0)
+
+    def test_the_service_managers_sockets_go_along_wherever_they_listen(self):
+        take_over = ["--take-over", self.point]
+        with socket.create_server(("127.0.0.1", 0)) as data, socket.create_server(("127.0.0.1", 0)) as admin:
+            ports = [each.getsockname()[1] for each in (data, admin)]
+            routers = [activated([data, admin], "data:admin", arguments=take_over)]
+            for start in (lambda: Router([self.backend], are_up=False, arguments=take_over),
+                          lambda: activated([data, admin], "data:admin", arguments=take_over)):
+                routers[-1].port, routers[-1].admin_port = ports
+                wait_until(lambda: routers[-1].metric("backend_healthy") == 1)
+                routers.append(start())
+                self.assertEqual(routers[-2].process.wait(PATIENCE), 0)
+                routers[-1].port, routers[-1].admin_port = ports
+                wait_until(lambda: routers[-1].metric("backend_healthy") == 1)
+                self.assertIn(b"200 OK", routers[-1].ask())
+                self.assertNotIn(b"are reset", routers[-1].text())
+            for router in routers[:-1]:
+                router.end()
+            self.assertEqual(routers[-1].end(), 0)
 
     def test_a_socket_that_a_dead_process_left_is_replaced(self):
         first = self.router()

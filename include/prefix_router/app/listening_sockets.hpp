@@ -12,10 +12,16 @@ namespace prefix_router::app {
 struct ListeningSockets {
     std::vector<net::Descriptor> data;
     net::Descriptor admin;
+    /// By a service manager, to this process or to one before it: they count wherever they listen.
+    bool is_data_given = false;
+    bool is_admin_given = false;
 };
 
-/// Leaves out, with a warning, what does not listen where `config` says: a changed address is bound
-/// anew. Of a predecessor's sockets only; the service manager's count as they are.
+/// Leaves out, with a warning, what does not listen where `config` says and was not given: a
+/// changed address is bound anew.
 ListeningSockets matching(ListeningSockets sockets, const config::Config& config);
+
+/// `first`, and what is missing there from `second`.
+ListeningSockets completed(ListeningSockets first, ListeningSockets second);
 
 }  // namespace prefix_router::app
