@@ -74,6 +74,7 @@ class Exchange final : public TicketOwner {
 
     // exchange_access.cpp
     bool knows_client();
+    bool is_strangers() const;
     bool is_within_rate();
     bool may_use_model(const prompt::RequestFacts& facts);
     bool has_json_body() const;

@@ -31,6 +31,10 @@ bool Exchange::knows_client() {
     return true;
 }
 
+bool Exchange::is_strangers() const {
+    return key_ == nullptr && context_.settings->api_keys.are_asked_for();
+}
+
 /// Once per request, after its body: a refused client keeps its connection.
 bool Exchange::is_within_rate() {
     if (key_ == nullptr) {

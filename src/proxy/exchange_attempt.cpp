@@ -67,8 +67,7 @@ void Exchange::lay_out_request() {
     const auto pieces = head_.pieces(url.base_path, url.authority);
     const auto& authorization = placement_.backend->access.authorization;
     if (authorization) {
-        const bool is_stranger = key_ == nullptr && context_.settings->api_keys.are_asked_for();
-        http::replace_credentials(pieces, is_stranger ? std::string_view() : *authorization,
+        http::replace_credentials(pieces, is_strangers() ? std::string_view() : *authorization,
                                   outgoing_head_);
         outgoing_.add(outgoing_head_);
     } else {

@@ -62,7 +62,8 @@ void Exchange::admit() {
     ask.id = number_;
     ask.bytes = body_size_;
     const RequestClass kind = classify(head_, context_.config().queue, started_, key_.get());
-    ask.priority = kind.priority;
+    // A preflight must not take the place of who has shown a key.
+    ask.priority = is_strangers() ? config::Priority::Low : kind.priority;
     ask.tenant = kind.tenant;
     ask.deadline = kind.deadline;
     const TimePoint before = now();

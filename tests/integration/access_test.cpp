@@ -114,6 +114,34 @@ TEST_F(Access, APreflightNeedsNoKeyAndGetsNone) {
     EXPECT_EQ(backend.requests().size(), 2U);
 }
 
+TEST_F(Access, APreflightPushesNobodyOutOfTheQueue) {
+    add_key("alpha", kKey);
+    config.routing.strategy = config::Strategy::RoundRobin;
+    config.limits.max_in_flight_per_backend = 1;
+    config.queue.max_requests = 1;
+    config.queue.priority_header = "X-Priority";
+    Gate finish;
+    FakeBackend busy([&](BackendLine& line, const BackendRequest&) {
+        finish.wait();
+        line.answer("ok");
+    });
+    start({busy.url()});
+    TestClient running(port());
+    running.request("/running", {}, bearer(kKey));
+    ASSERT_TRUE(busy.wait_for_requests(1));
+    TestClient preflight(port());
+    preflight.send(
+        "OPTIONS /x HTTP/1.1\r\nHost: r\r\nOrigin: https://app\r\n"
+        "Access-Control-Request-Method: POST\r\nX-Priority: high\r\n\r\n");
+    ASSERT_TRUE(wait_for_metric("requests_held", 1));
+    TestClient held(port());
+    held.request("/held", {}, bearer(kKey));
+    EXPECT_THAT(preflight.read().body, HasSubstr("queue_displaced"));
+    finish.open();
+    EXPECT_EQ(running.read().status(), 200U);
+    EXPECT_EQ(held.read().status(), 200U);
+}
+
 TEST_F(Access, AStrangersBodyIsNotWaitedFor) {
     add_key("alpha", kKey);
     start({backend.url()});
