@@ -196,8 +196,8 @@ class Dns(Case):
         router.wait_for(second.url, third.url)
         self.assertEqual([i for i, url in router.backends().items() if url == second.url],
                          [i for i, url in ids.items() if url == second.url], "an id that stays")
-        self.assertEqual(router.metric("backends"), 2)
-        self.assertEqual(router.metric("up"), 1)
+        wait_until(lambda: router.metric("backends") == 2, router.text)
+        router.wait_for_up(1)
 
     def test_a_time_to_live_is_waited_for(self):
         engine, = self.engines(1)
@@ -216,6 +216,7 @@ class Dns(Case):
         self.server.set(NAME, "A", ["127.0.0.1"])
         router = self.start(self.settings("      port: %d\n" % engine.port))
         router.wait_for(engine.url)
+        router.wait_for_up(1)
         for how in ("SERVFAIL", "NXDOMAIN", "silence"):
             with self.subTest(how):
                 said = self.lines(router, "what it named last stays")
@@ -237,14 +238,14 @@ class Dns(Case):
         router.wait_for(engine.url)
         self.server.misbehave(NAME, "NXDOMAIN")
         router.wait_for()
-        self.assertEqual(router.metric("up"), 1)
+        router.wait_for_up(1)
 
     def test_the_daemon_starts_without_a_name_server(self):
         nameserver = dns_double.dead_address()
         router = self.start(self.settings("      port: 8000\n", nameserver))
         wait_until(lambda: router.metric("failures_total") > 0)
         self.assertFalse(router.is_ready())
-        self.assertEqual(router.metric("up"), 0)
+        router.wait_for_up(0)
         self.assertEqual(router.urls(), [])
         wait_until(lambda: self.lines(router, "no answer to DNS") == 1, router.text)
 
@@ -326,6 +327,7 @@ class File(Case):
         self.replace("- url: %s\n" % self.first)
         router = self.launch()
         router.wait_for(self.first)
+        router.wait_for_up(1)
         self.replace("- url: %s\n- url: %s\n  wait: 3\n" % (self.first, self.second))
         router.wait_for_up(0)
         wait_until(lambda: self.lines(router, "backends.yaml:3: unknown key 'wait'") == 1, router.text)
@@ -334,12 +336,13 @@ class File(Case):
         wait_until(lambda: self.lines(router, "not valid YAML") == 1, router.text)
         self.replace("- url: %s\n" % self.second)
         router.wait_for(self.second)
-        self.assertEqual(router.metric("up"), 1)
+        router.wait_for_up(1)
 
     def test_removed_or_emptied_it_keeps_what_it_named(self):
         self.replace("- url: %s\n" % self.first)
         router = self.launch()
         router.wait_for(self.first)
+        router.wait_for_up(1)
         os.unlink(self.path)
         router.wait_for_up(0)
         self.assertEqual(router.urls(), [self.first])
@@ -373,7 +376,7 @@ class File(Case):
         self.assertEqual(router.backends(), {"taken": self.first})
         self.replace("- {url: '%s', id: free}\n" % self.second)
         router.wait_for(self.first, self.second)
-        self.assertEqual(router.metric("up"), 1)
+        router.wait_for_up(1)
 
 
 def make_certificate(folder):
@@ -454,7 +457,7 @@ class Kubernetes(Case):
         watch.event("DELETED", self.slice("a", 104, engine_0=1))
         router.wait_for(self.three)
         self.assertEqual(self.server.lists, 1)
-        self.assertEqual(router.metric("up"), 1)
+        router.wait_for_up(1)
 
     def test_a_watch_cut_in_mid_line_goes_on_from_the_last_whole_event(self):
         self.server.set(100, self.slice("a", 90, engine_0=1))
@@ -509,6 +512,7 @@ class Kubernetes(Case):
         router = self.launch()
         watch = self.server.next_watch()
         router.wait_for(self.one)
+        router.wait_for_up(1)
         self.server.token = "second"
         watch.end()
         router.wait_for_up(0)
@@ -526,6 +530,7 @@ class Kubernetes(Case):
         router = self.launch()
         self.server.next_watch()
         router.wait_for(self.one)
+        router.wait_for_up(1)
         port = self.server.port
         self.server.close()
         router.wait_for_up(0)
@@ -537,7 +542,7 @@ class Kubernetes(Case):
         self.assertEqual(watch.version(), "100")
         watch.event("MODIFIED", self.slice("a", 510, engine_1=2))
         router.wait_for(self.two)
-        self.assertEqual(router.metric("up"), 1)
+        router.wait_for_up(1)
 
     def test_the_daemon_starts_without_a_server_and_without_rights(self):
         self.server.refusal = api_double.status(403, "Forbidden", "endpointslices is forbidden")
@@ -554,12 +559,13 @@ class Kubernetes(Case):
         router = self.launch()
         watch = self.server.next_watch()
         router.wait_for(self.one)
+        router.wait_for_up(1)
         watch.event("DELETED", self.slice("a", 101, engine_0=1))
         router.wait_for_up(0)
         self.assertEqual(router.urls(), [self.one])
         watch.event("ADDED", self.slice("b", 102, engine_1=2))
         router.wait_for(self.two)
-        self.assertEqual(router.metric("up"), 1)
+        router.wait_for_up(1)
 
     def test_a_server_with_another_certificate_is_not_believed(self):
         with tempfile.TemporaryDirectory() as other:
