@@ -16,6 +16,8 @@ find_library(CARES_LIBRARY cares REQUIRED)
 add_library(prefix_router_cares INTERFACE)
 target_include_directories(prefix_router_cares SYSTEM INTERFACE ${CARES_INCLUDE_DIR})
 target_link_libraries(prefix_router_cares INTERFACE ${CARES_LIBRARY} resolv)  # resolv: of glibc
+# c-ares 1.34 (Debian 13) deprecates calls whose successors c-ares 1.18 (Debian 12) does not have.
+target_compile_definitions(prefix_router_cares INTERFACE CARES_NO_DEPRECATED)
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
