@@ -13,7 +13,8 @@ install_once vllm "$cache"
 install_once clients "$cache"
 
 # run_vllm.sh also uses each port + 1000 and + 2000.
-# 512 blocks of 32 tokens: a third of the tenants' prompts and what is in flight. A prompt is at most 4,096 tokens.
+# 512 blocks of 32 tokens: less than half of the tenants' prompts, so that both servers together do not hold them all.
+# A prompt is at most 4,096 tokens.
 export BLOCKS=${BLOCKS:-512} MAXLEN=${MAXLEN:-4096}
 read -r -a ports <<<"${VLLM_PORTS:-8111 8112}"
 trap stop_engines EXIT
@@ -23,4 +24,4 @@ done < <("$here/run_vllm.sh" "$cache/vllm" "$cache/M" "$cache/logs" "${ports[@]}
 [ ${#pids[@]} -eq 2 ] || { echo "the vLLM servers did not start, see $cache/logs" >&2; exit 1; }
 "$cache/clients/bin/python" "$here/sdk_test.py" "$router" "http://127.0.0.1:${ports[0]}" "http://127.0.0.1:${ports[1]}"
 python3 -B "$here/conversations.py" "$router" "http://127.0.0.1:${ports[0]}" "http://127.0.0.1:${ports[1]}" \
-    --routers "$routers" --check
+    --routers "$routers" --tenants 12 --users 6 --requests 400 --check
