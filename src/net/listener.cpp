@@ -170,7 +170,10 @@ bool Listener::accept_one() {
     limit_.open.fetch_sub(1, std::memory_order_relaxed);
     const bool is_exhausted =
         errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-    is_paused_ = is_exhausted;
+    if (is_exhausted) {
+        is_paused_ = true;
+        limit_.shortages.fetch_add(1, std::memory_order_relaxed);
+    }
     // A connection that was reset before it was accepted is no reason to stop.
     return errno == ECONNABORTED || errno == EINTR || errno == EPROTO;
 }

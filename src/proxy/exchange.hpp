@@ -11,6 +11,7 @@
 #include "prefix_router/http/request_head.hpp"
 #include "prefix_router/http/response_head.hpp"
 #include "prefix_router/net/buffer_pool.hpp"
+#include "prefix_router/net/connect.hpp"
 #include "prefix_router/net/stream.hpp"
 #include "prefix_router/net/task.hpp"
 #include "prefix_router/prompt/answer_reader.hpp"
@@ -107,6 +108,7 @@ class Exchange final : public TicketOwner {
     // exchange_connect.cpp
     net::Task<void> connect();
     net::Task<void> connect_to(const net::Endpoint& endpoint, std::chrono::milliseconds timeout);
+    net::Task<net::Dial> dial(const net::Endpoint& endpoint);
     net::Task<void> handshake(BackendConnection& connection);
 
     // exchange_relay.cpp

@@ -11,6 +11,18 @@
 #include "proxy/worker_context.hpp"
 
 namespace prefix_router::proxy {
+namespace {
+
+/// Dials of a request for which there is no descriptor; others close their idle connections at
+/// their next tick.
+constexpr int kMoreDials = 4;
+
+bool is_out_of_descriptors(const net::Dial& dialled) {
+    return !dialled.stream.is_open() &&
+           net::connect_error_kind(dialled.error) == ErrorKind::OutOfDescriptors;
+}
+
+}  // namespace
 
 /// Tries the backend's addresses in turn; the connect timeout is shared among them.
 net::Task<void> Exchange::connect() {
@@ -29,7 +41,10 @@ net::Task<void> Exchange::connect() {
             connection_->address_generation = generation;
             co_return;
         }
-        if (is_our_own_end(failure_->kind()) || failure_->kind() == ErrorKind::TotalTimeout) {
+        const ErrorKind kind = failure_->kind();
+        const bool is_hopeless =
+            kind == ErrorKind::TotalTimeout || kind == ErrorKind::OutOfDescriptors;
+        if (is_our_own_end(kind) || is_hopeless) {
             co_return;
         }
     }
@@ -39,13 +54,9 @@ net::Task<void> Exchange::connect() {
 /// Sets `connection_` or `failure_`.
 net::Task<void> Exchange::connect_to(const net::Endpoint& endpoint,
                                      std::chrono::milliseconds timeout) {
-    context_.services.metrics.connects.Increment();
-    net::Dial dialled = net::dial(context_.worker, endpoint);
-    const bool is_out_of_descriptors =
-        !dialled.stream.is_open() &&
-        net::connect_error_kind(dialled.error) == ErrorKind::OutOfDescriptors;
-    if (is_out_of_descriptors && context_.connections.close_idle()) {
-        dialled = net::dial(context_.worker, endpoint);  // idle ones are worth less than this one
+    net::Dial dialled = co_await dial(endpoint);
+    if (failure_) {
+        co_return;
     }
     if (!dialled.stream.is_open()) {
         fail(net::connect_error_kind(dialled.error));
@@ -74,6 +85,26 @@ net::Task<void> Exchange::connect_to(const net::Endpoint& endpoint,
         }
     }
     connection_ = std::move(connection);
+}
+
+/// Idle connections are worth less than a new one: this worker's, then those of the others, for
+/// which it waits a tick or a few. Sets `failure_` when that wait is interrupted.
+net::Task<net::Dial> Exchange::dial(const net::Endpoint& endpoint) {
+    context_.services.metrics.connects.Increment();
+    net::Dial dialled = net::dial(context_.worker, endpoint);
+    for (int more = 0; is_out_of_descriptors(dialled) && more < kMoreDials; ++more) {
+        if (!context_.connections.close_idle()) {
+            context_.services.connections.shortages.fetch_add(1, std::memory_order_relaxed);
+            client_->disarm_phase();
+            client_->wake_on_tick();
+            const net::Events events = co_await client_->parker.park(kTicked | kInterrupts);
+            if (is_interrupted(events)) {
+                break;
+            }
+        }
+        dialled = net::dial(context_.worker, endpoint);
+    }
+    co_return dialled;
 }
 
 /// Sets `failure_` when there is no TLS; why is for the operator, not for the client.

@@ -125,9 +125,18 @@ void WorkerContext::log(const AccessRecord& record) {
 }
 
 void WorkerContext::on_tick(net::Tick /*now*/) {
+    heed_shortage();
     format_time(time_text_);
     flush_log();
     publish_spare_buffers();
+}
+
+/// A connection that is needed now is worth more than the idle ones of all workers.
+void WorkerContext::heed_shortage() {
+    const auto shortages = services.connections.shortages.load(std::memory_order_relaxed);
+    if (std::exchange(heeded_shortages_, shortages) != shortages) {
+        connections.close_idle();
+    }
 }
 
 void WorkerContext::publish_spare_buffers() {

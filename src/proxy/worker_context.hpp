@@ -62,6 +62,7 @@ class WorkerContext final : public net::Ticked {
     void on_tick(net::Tick now) override;
 
   private:
+    void heed_shortage();
     void flush_log();
     void publish_spare_buffers();
 
@@ -72,6 +73,7 @@ class WorkerContext final : public net::Ticked {
     std::string time_text_;  // refreshed per tick
     std::optional<net::Tick> last_complaint_;
     double published_spare_ = 0;
+    std::uint32_t heeded_shortages_ = 0;
 };
 
 }  // namespace prefix_router::proxy

@@ -33,6 +33,8 @@ Result<Endpoint> bound_endpoint(const Descriptor& socket);
 struct ConnectionLimit {
     std::atomic<std::uint32_t> limit{0};
     std::atomic<std::uint32_t> open{0};
+    /// Grows whenever the process had no descriptor for a connection.
+    std::atomic<std::uint32_t> shortages{0};
 };
 
 /// Accepts connections for one worker from one listening socket. Others may accept from the same
