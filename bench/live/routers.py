@@ -1,50 +1,13 @@
-"""How each router is started: a command line, and for nginx its configuration."""
+"""How each router is started: a command line."""
 import os
 import re
 import shlex
 
-from programs import program_of
+import other_routers
 
 OURS = ("adaptive", "prefix_aware", "least_outstanding_requests", "round_robin", "random")
 # What the virtual replay calls the same or the nearest rule.
 REPLAYED_AS = {**{name: name for name in OURS}, "nginx": "least_outstanding_requests", "smg": "rival_cache_aware"}
-
-NGINX = """daemon off;
-worker_processes auto;
-worker_rlimit_nofile 65536;
-pid {folder}/nginx.pid;
-error_log stderr error;
-events {{ worker_connections 16384; }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/nginx-body;
-    proxy_temp_path {folder}/nginx-proxy;
-    fastcgi_temp_path {folder}/nginx-fastcgi;
-    uwsgi_temp_path {folder}/nginx-uwsgi;
-    scgi_temp_path {folder}/nginx-scgi;
-    client_max_body_size 0;
-    client_body_buffer_size 4m;
-    keepalive_requests 1000000;
-    upstream engines {{
-        zone engines 256k;
-        least_conn;
-{servers}
-        keepalive 256;
-        keepalive_requests 1000000;
-    }}
-    server {{
-        listen {listen};
-        location / {{
-            proxy_pass http://engines;
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_buffering off;
-            proxy_read_timeout 3600s;
-            proxy_send_timeout 3600s;
-        }}
-    }}
-}}
-"""
 
 
 class Setting:
@@ -82,18 +45,14 @@ def command(name, setting, arguments):
 
 
 def nginx(setting, arguments):
-    servers = "\n".join("        server 127.0.0.1:%d max_fails=0;" % p for p in setting.engine_ports)
-    path = os.path.join(setting.folder, "nginx.conf")
-    with open(path, "w") as file:
-        file.write(NGINX.format(folder=setting.folder, servers=servers, listen=setting.listen))
-    return [program_of("nginx", arguments.tools), "-p", setting.folder, "-c", path]
+    return other_routers.nginx(arguments.tools, setting.folder, setting.engine_ports, workers="auto", access_log="off", kept=256,
+                               kept_requests=1000000, listen=setting.listen, http="", upstream="",
+                               location="proxy_read_timeout 3600s; proxy_send_timeout 3600s;")
 
 
 def smg(setting, arguments):
-    return [os.path.join(arguments.tools, "smg/bin/smg"), "launch", "--host", "127.0.0.1", "--port", str(setting.port),
-            "--policy", "cache_aware", "--prometheus-port", str(setting.spare_ports[1]), "--log-level", "warn",
-            "--request-timeout-secs", "3600", "--max-concurrent-requests", "100000",
-            "--worker-urls"] + setting.urls
+    return other_routers.smg(arguments.tools, setting.port, setting.spare_ports[1], setting.urls,
+                             "--log-level", "warn", "--request-timeout-secs", "3600")
 
 
 def fill(template, setting):
