@@ -112,6 +112,14 @@ print_header() {
         req/s "not computed" errors >&3
 }
 
+print_legend() {
+    ((json)) || cat >&3 <<'TEXT'
+
+not computed: prompt tokens that the engines had in their KV caches and did not compute again; hit ratio: their share
+of all prompt tokens; TTFT: from sending a request to the first token of its answer.
+TEXT
+}
+
 print_row() {
     if ((json)); then
         echo "$1" >&3
@@ -158,6 +166,11 @@ Stop it: kill $kept
 TEXT
 }
 
+runs=$(wc -w <<<"$strategies")
+if ((runs)); then
+    say "$runs strategies, $seconds s of load each: about $(((runs * (seconds + 2) + 59) / 60)) min once it is built," \
+        "which the first time takes some minutes more"
+fi
 if ((serve)) && is_taken 8080; then fail "--serve needs port 8080, which is in use"; fi
 "$root/scripts/install_dependencies.sh" build
 "$root/scripts/build.sh" release prefix-router engine-sim chat-load
@@ -169,5 +182,6 @@ if [[ -n $strategies ]]; then
         say "$strategy: $seconds s of load"
         run_strategy "$strategy"
     done
+    print_legend
 fi
 if ((serve)); then leave_running; fi
