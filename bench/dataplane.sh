@@ -1,5 +1,5 @@
 #!/bin/bash
-# dataplane.sh [--quick] [--json] [--threads N] [--workloads W1,W2] [--smg] [--prototype PROGRAM] [...]   (--help lists all)
+# dataplane.sh [--quick] [--json] [--threads N] [--workloads W1,W2] [--smg] [--prototype PROGRAM] [--growth] [...]   (--help lists all)
 # What relaying costs: the router beside nginx and haproxy with equal jobs, before the same fast backend. CPU time per
 # request and per event, memory per connection and stream, added latency, throughput, in interleaved rounds. Builds what
 # it needs; fetches nginx and haproxy from Debian when they are not installed, and smg from PyPI when it is asked for.

@@ -7,6 +7,7 @@ import tempfile
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../shared"))
 
+import growth
 import peers
 import report
 from rounds import Bench
@@ -28,6 +29,8 @@ def parse():
     parser.add_argument("--smg", action="store_true", help="smg beside the others")
     parser.add_argument("--prototype", metavar="PROGRAM", help="a program with the prototype's command line beside them")
     parser.add_argument("--baseline", metavar="PROGRAM", help="another build of prefix-router beside them")
+    parser.add_argument("--growth", action="store_true",
+                        help="the router alone, as prompts, backends, map, connections, held requests and models grow")
     parser.add_argument("--peers", help="only these of router,nginx,haproxy and those asked for")
     parser.add_argument("--bin", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--tools", required=True, help=argparse.SUPPRESS)
@@ -41,9 +44,18 @@ def parse():
     return arguments
 
 
+def growth_table(arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        rows = list(growth.measure(arguments, folder, say))
+    print(report.as_json(rows) if arguments.json else growth.as_table(rows))
+    return 0
+
+
 def main():
     arguments = parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that children are ended
+    if arguments.growth:
+        return growth_table(arguments)
     names = peers.wanted(arguments)
     with tempfile.TemporaryDirectory() as folder:
         try:

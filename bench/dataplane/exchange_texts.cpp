@@ -48,11 +48,12 @@ std::string filled(std::string text, std::size_t size, std::string_view end) {
 
 }  // namespace
 
-std::string request_body(std::uint64_t seed, std::size_t bytes, const Wish& wish) {
+std::string request_body(std::uint64_t seed, std::size_t bytes, const Wish& wish,
+                         std::string_view model) {
     std::string body = std::string(R"({"stream":)") + (wish.streams ? "true" : "false") +
                        R"(,"max_tokens":)" + std::to_string(wish.events) + R"(,"gap_us":)" +
-                       std::to_string(wish.gap_us) +
-                       R"(,"model":"bench","messages":[{"role":"system","content":")" +
+                       std::to_string(wish.gap_us) + R"(,"model":")" + std::string(model) +
+                       R"(","messages":[{"role":"system","content":")" +
                        bench::prose(1, bytes / 4) + R"("})";
     for (std::uint64_t turn = 2; body.size() + 400 < bytes; ++turn) {
         body += turn % 2 == 0 ? R"(,{"role":"user","content":")"

@@ -19,7 +19,8 @@ struct Wish {
 
 /// A conversation of `bytes` bytes as JSON: a system prompt that all seeds share and turns that
 /// differ by `seed`. The wish stands at its front.
-std::string request_body(std::uint64_t seed, std::size_t bytes, const Wish& wish);
+std::string request_body(std::uint64_t seed, std::size_t bytes, const Wish& wish,
+                         std::string_view model = "bench");
 Wish read_wish(std::string_view body);
 
 inline constexpr std::size_t kJsonBytes = 1024;

@@ -27,20 +27,26 @@ Load::Load(const LoadOptions& options)
     const std::size_t bodies = std::clamp<std::size_t>(kBodyMemory / options.body_bytes, 1,
                                                        std::min(kMostBodies, options.connections));
     for (std::size_t i = 0; i < bodies; ++i) {
-        Request request;
-        request.body = request_body(i, options.body_bytes, options.wish);
-        request.hash = hash_of(request.body);
-        request.head =
-            "POST /v1/chat/completions HTTP/1.1\r\nHost: bench\r\nUser-Agent: "
-            "dataplane-load\r\nAccept: */*\r\nContent-Type: application/json\r\n" +
-            std::string(options.closes ? "Connection: close\r\n" : "") +
-            "Content-Length: " + std::to_string(request.body.size()) + "\r\n\r\n";
-        requests_.push_back(std::move(request));
+        requests_.push_back(make_request(options.first_seed + i));
     }
     for (std::size_t i = 0; i < options.connections; ++i) {
         connections_.push_back(std::make_unique<Connection>());
         idle_.push_back(connections_.back().get());
     }
+}
+
+Load::Request Load::make_request(std::uint64_t seed) const {
+    Request request;
+    const std::string model =
+        options_.models == 0 ? "bench" : "bench-" + std::to_string(seed % options_.models);
+    request.body = request_body(seed, options_.body_bytes, options_.wish, model);
+    request.hash = hash_of(request.body);
+    request.head =
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: bench\r\nUser-Agent: "
+        "dataplane-load\r\nAccept: */*\r\nContent-Type: application/json\r\n" +
+        std::string(options_.closes ? "Connection: close\r\n" : "") +
+        "Content-Length: " + std::to_string(request.body.size()) + "\r\n\r\n";
+    return request;
 }
 
 LoadReport Load::run() {
@@ -113,7 +119,12 @@ void Load::begin(Connection& connection, std::uint64_t due) {
         connection.socket = connect_to(options_.port);
         readiness_.add(connection.socket, &connection);
     }
-    const Request& request = requests_[started_++ % requests_.size()];
+    if (options_.is_fresh) {
+        connection.fresh = make_request(options_.first_seed + started_);
+    }
+    const Request& request =
+        options_.is_fresh ? connection.fresh : requests_[started_ % requests_.size()];
+    ++started_;
     connection.check.begin(options_.wish, request.hash);
     connection.unsent_head = request.head;
     connection.unsent_body = request.body;

@@ -23,6 +23,9 @@ struct LoadOptions {
     double rate = 0;         ///< requests per second, open loop; 0: each answer brings the next
     bool closes = false;     ///< a new connection for each request
     bool is_single = false;  ///< one request per connection, then it stays open and idle
+    std::size_t models = 0;  ///< asked in turn: bench-0, bench-1 and so on; 0: the model bench
+    bool is_fresh = false;   ///< no body is sent twice, nor by another run with another first_seed
+    std::uint64_t first_seed = 0;
 };
 
 struct LoadReport {
@@ -44,8 +47,14 @@ class Load {
     LoadReport run();
 
   private:
+    struct Request {
+        std::string head;
+        std::string body;
+        std::uint64_t hash = 0;
+    };
     struct Connection {
         Socket socket;
+        Request fresh;
         AnswerCheck check;
         std::string_view unsent_head;
         std::string_view unsent_body;
@@ -53,12 +62,8 @@ class Load {
         bool is_busy = false;
         bool had_answer = false;
     };
-    struct Request {
-        std::string head;
-        std::string body;
-        std::uint64_t hash = 0;
-    };
 
+    Request make_request(std::uint64_t seed) const;
     void begin_what_is_due();
     bool has_ended() const;
     Connection& take_idle();

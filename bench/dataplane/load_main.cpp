@@ -62,6 +62,10 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(0.0, 1e6));
     app.add_flag("--new-connections", options.closes, "A new connection for each request");
     app.add_flag("--single", options.is_single, "One request per connection");
+    app.add_option("--models", options.models, "Ask this many models in turn")
+        ->check(CLI::Range(std::size_t{0}, std::size_t{64}));
+    app.add_flag("--fresh", options.is_fresh, "Send no body twice");
+    app.add_option("--first-seed", options.first_seed, "Of the bodies; each is a seed's");
     CLI11_PARSE(app, argc, argv);
     options.wish.streams = options.wish.events > 0;
     Load load(options);

@@ -103,8 +103,7 @@ class Bench:
     def load(self, key, name, port, words, seconds):
         """The client's report of `words` sent to `port`."""
         before, begun = processes.cpu_seconds(self.backend.pid), time.monotonic()
-        run = subprocess.run([self.program("dataplane-load"), "--port", str(port), "--seconds", "%g" % seconds] + words,
-                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        run = processes.run([self.program("dataplane-load"), "--port", str(port), "--seconds", "%g" % seconds] + words)
         share = (processes.cpu_seconds(self.backend.pid) - before) / (time.monotonic() - begun)
         found = json.loads(run.stdout.splitlines()[-1]) if run.stdout else {"errors": 1, "first_error": run.stderr, "cpu_share": 0}
         if found["errors"]:

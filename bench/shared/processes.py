@@ -41,6 +41,11 @@ class Processes:
         self.running = []
 
 
+def run(command):
+    """The finished process, with what it printed."""
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
 def signal_group(child, number):
     try:
         os.killpg(child.pid, number)

@@ -79,6 +79,8 @@ Metrics::Metrics(Registry& registry)
           registry.gauge("spare_buffer_bytes", "Buffers kept for the next request bodies, bytes")),
       map_entries(registry.gauge("prefix_map_blocks", "Block copies in the prefix map")),
       map_bytes(registry.gauge("prefix_map_bytes", "Memory of the prefix map, bytes")),
+      lock_wait_seconds(registry.counter("routing_lock_wait_seconds_total",
+                                         "Time that threads waited for the routing state")),
       busiest_share(registry.gauge(
           "busiest_backend_share",
           "Share of the prefill work sent in the last minute that went to the busiest backend")),

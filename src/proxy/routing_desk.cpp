@@ -1,6 +1,7 @@
 #include "prefix_router/proxy/routing_desk.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include <prometheus/counter.h>
@@ -49,6 +50,7 @@ RoutingDesk::RoutingDesk(const config::Config& config, Metrics& metrics, const C
                          Random random, std::size_t kept_decisions)
     : metrics_(metrics),
       clock_(clock),
+      mutex_(clock),
       pool_(config.health),
       map_(map_options(config)),
       router_(router_options(config, kept_decisions), pool_, map_, random) {}
@@ -337,6 +339,8 @@ void RoutingDesk::publish() {
     metrics_.panic.Set(!pool_.slots().empty() && !pool_.has_usable(now) ? 1 : 0);
     metrics_.map_entries.Set(static_cast<double>(map_.entries()));
     metrics_.map_bytes.Set(static_cast<double>(map_.memory_bytes()));
+    metrics_.lock_wait_seconds.Increment(mutex_.waited() - published_waiting_);
+    published_waiting_ = mutex_.waited();
 }
 
 /// Routing counts from when the backend joined, its series may be older.

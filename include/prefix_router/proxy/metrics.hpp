@@ -95,7 +95,8 @@ class Metrics {
     prometheus::Gauge& spare_buffer_bytes;
     prometheus::Gauge& map_entries;
     prometheus::Gauge& map_bytes;
-    prometheus::Gauge& busiest_share;  ///< of the prefill sent lately, the busiest backend's
+    prometheus::Counter& lock_wait_seconds;  ///< all threads' waiting for the routing state
+    prometheus::Gauge& busiest_share;        ///< of the prefill sent lately, the busiest backend's
     prometheus::Gauge& panic;  ///< 1 while no backend is usable and requests are sent anyway
     prometheus::Counter& access_log_dropped;
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 #include "prefix_router/prefix/prefix_map.hpp"
 #include "prefix_router/proxy/backend_entry.hpp"
 #include "prefix_router/proxy/metrics.hpp"
+#include "prefix_router/proxy/routing_lock.hpp"
 #include "prefix_router/routing/router.hpp"
 
 namespace prefix_router::proxy {
@@ -148,12 +148,13 @@ class RoutingDesk {
 
     Metrics& metrics_;
     const Clock& clock_;
-    mutable std::mutex mutex_;
+    mutable RoutingLock mutex_;
     pool::Pool pool_;
     prefix::PrefixMap map_;
     routing::Router router_;
     std::vector<BackendRef> entries_;       // by slot
     std::vector<Seconds> published_saved_;  // by slot
+    Seconds published_waiting_ = 0;         // for the lock
     std::size_t leaving_ = 0;
 };
 
