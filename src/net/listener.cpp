@@ -80,7 +80,12 @@ Result<Endpoint> listen_endpoint(const config::ListenAddress& address) {
         return Error(ErrorKind::Io,
                      "cannot listen on '" + address.host + "': " + ::gai_strerror(error));
     }
-    const Endpoint endpoint(found->ai_addr, found->ai_addrlen);
+    const addrinfo* chosen = found;
+    while (chosen != nullptr && chosen->ai_family != AF_INET) {
+        chosen = chosen->ai_next;
+    }
+    chosen = chosen != nullptr ? chosen : found;
+    const Endpoint endpoint(chosen->ai_addr, chosen->ai_addrlen);
     ::freeaddrinfo(found);
     return endpoint;
 }

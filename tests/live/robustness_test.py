@@ -16,6 +16,8 @@ from fleet import Engine, Router, ask, ask_all, fetch, words
 ROUTER, ENGINE_SIM = sys.argv[1:3]
 SPEED_UP = 10
 LONG = 8000  # tokens: a second of prefill, a tenth of one in real time
+# An empty cache shows in three answers, and the next request may be placed before the third has been counted.
+NOTICED = 4
 fresh = itertools.count(1)
 
 
@@ -100,7 +102,7 @@ class Robustness(unittest.TestCase):
             answer = router.ask(prompt)
             self.assertEqual(answer.status, 200)
             wrong += answer.backend == "engine-0" and answer.expected > 1000 and answer.cached == 0
-        self.assertLessEqual(wrong, 3)
+        self.assertLessEqual(wrong, NOTICED)
         told("a restart with an empty cache", wrong)
 
     def test_a_flushed_cache_is_noticed(self):
@@ -111,7 +113,7 @@ class Robustness(unittest.TestCase):
         self.assertTrue(all(router.ask(prompt).cached > 1000 for prompt in prompts))
         fetch(self.engines[0].url + "/reset_prefix_cache", b"")
         wrong = sum(router.ask(prompt).expected > 1000 for prompt in prompts)
-        self.assertLessEqual(wrong, 3)
+        self.assertLessEqual(wrong, NOTICED)
         told("a flushed cache", wrong)
 
     def test_four_lanes_are_learned(self):

@@ -16,8 +16,8 @@
 
 namespace prefix_router::net {
 
-/// The address to listen on: names are resolved, the first address counts. Error: Io, with a
-/// sentence for the operator.
+/// The address to listen on: of a name the first IPv4 address, or the first of all when it has
+/// none. Error: Io, with a sentence for the operator.
 Result<Endpoint> listen_endpoint(const config::ListenAddress& address);
 
 /// `count` sockets that listen on `address` side by side (SO_REUSEPORT), all with the same port.
