@@ -1,6 +1,7 @@
 #include "prefix_router/config/kubeconfig.hpp"
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -94,10 +95,11 @@ Result<void> read_user(const RawNode* user, const std::string& folder, Kubeconfi
 
 Result<Kubeconfig> parse_kubeconfig(const std::string& yaml, const std::string& folder) {
     Report report("kubeconfig");
-    const RawNode root = read_yaml(yaml, report);
-    if (!report.empty()) {
+    const std::optional<RawNode> read = read_yaml(yaml, report);
+    if (!read || !report.empty()) {
         return invalid(to_string(report.take().front()));
     }
+    const RawNode& root = *read;
     const std::string current = text(&root, "current-context");
     const RawNode* const context = named(root, "contexts", current, "context");
     if (context == nullptr) {

@@ -144,10 +144,10 @@ Loaded failed(const std::string& file, const std::string& message) {
 
 Loaded load_text(const std::string& yaml, const std::string& name_for_messages) {
     Report report(name_for_messages);
-    const RawNode root = read_yaml(yaml, report);
+    const std::optional<RawNode> root = read_yaml(yaml, report);
     Loaded loaded;
-    if (report.empty()) {
-        loaded.config = read_root(root, report);
+    if (root) {
+        loaded.config = read_root(*root, report);
     }
     if (!report.empty()) {
         loaded.config.reset();
@@ -158,10 +158,10 @@ Loaded load_text(const std::string& yaml, const std::string& name_for_messages) 
 
 Result<Backend> parse_backend(const std::string& yaml) {
     Report report("backend");
-    const RawNode root = read_yaml(yaml, report);
+    const std::optional<RawNode> root = read_yaml(yaml, report);
     std::optional<Backend> backend;
-    if (report.empty()) {
-        backend = read_backend(root, "backend", report);
+    if (root) {
+        backend = read_backend(*root, "backend", report);
     }
     if (backend && report.empty()) {
         return std::move(*backend);
@@ -175,10 +175,10 @@ Result<Backend> parse_backend(const std::string& yaml) {
 
 LoadedBackends load_backends(const std::string& text, const std::string& name_for_messages) {
     Report report(name_for_messages);
-    const RawNode root = read_yaml(text, report);
+    const std::optional<RawNode> root = read_yaml(text, report);
     Config config;
-    if (report.empty()) {
-        read_only_backends(root, config, report);
+    if (root) {
+        read_only_backends(*root, config, report);
     }
     LoadedBackends loaded;
     if (report.empty()) {

@@ -188,14 +188,14 @@ void parse(std::string_view text, TreeBuilder& builder) {
 
 }  // namespace
 
-RawNode read_yaml(std::string_view text, Report& report) {
+std::optional<RawNode> read_yaml(std::string_view text, Report& report) {
     if (text.size() > kMaxFileBytes) {
         report.add(0, "larger than 1 MiB; this cannot be a configuration");
-        return {};
+        return std::nullopt;
     }
     if (const auto line = first_line_that_is_not_text(text)) {
         report.add(*line, "holds bytes that are not UTF-8 text; save the file as UTF-8");
-        return {};
+        return std::nullopt;
     }
     TreeBuilder builder(report);
     try {
@@ -208,7 +208,7 @@ RawNode read_yaml(std::string_view text, Report& report) {
     } catch (const std::exception& error) {
         report.add(0, std::string("not valid YAML: ") + error.what());
     }
-    return {};
+    return std::nullopt;
 }
 
 }  // namespace prefix_router::config

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,9 @@ struct RawNode {
     std::vector<RawNode> children;  ///< of a list or a map, in the order of the file
 };
 
-/// Reads one document. Bounded in size, depth and number of nodes; aliases, tags, repeated keys and
-/// bytes that are not text are problems. The tree is meaningful only if nothing was reported.
-RawNode read_yaml(std::string_view text, Report& report);
+/// Reads one document. Bounded in size, depth and number of nodes; aliases, tags, and bytes that
+/// are not text are problems, and there is no tree. Repeated keys are problems, too, but each is in
+/// the tree, so that what else is wrong can be told with them.
+std::optional<RawNode> read_yaml(std::string_view text, Report& report);
 
 }  // namespace prefix_router::config

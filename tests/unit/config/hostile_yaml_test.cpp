@@ -85,6 +85,25 @@ TEST(HostileYaml, RepeatedKeysAreAllNamedWithBothLines) {
               "f:4: key 'level' is already in line 4; delete one of them");
 }
 
+TEST(HostileYaml, ARepeatedKeyHidesNoOtherProblem) {
+    const Loaded loaded = load_text(
+        "listen: :1\nlisten: 8080\nrouting: {stratgy: random}\nrouting: {hold: maybe}\n"
+        "backends: [{url: 'a:1'}]\nbackends: [{url: 'a'}]\n",
+        "f");
+    std::string all;
+    for (const Problem& problem : loaded.problems) {
+        all += to_string(problem) + "\n";
+    }
+    for (const auto* told :
+         {"f:2: key 'listen' is already in line 1", "f:2: listen: '8080'",
+          "f:3: unknown key 'stratgy'", "f:4: key 'routing' is already in line 3",
+          "f:4: routing.hold: 'maybe'", "f:6: key 'backends' is already in line 5",
+          "f:6: backends[0].url:"}) {
+        EXPECT_THAT(all, HasSubstr(told));
+    }
+    EXPECT_THAT(loaded.problems, SizeIs(7));
+}
+
 TEST(HostileYaml, ThousandsOfUnknownKeysAreAllNamed) {
     std::string yaml;
     for (int i = 0; i < 1'000; ++i) {
