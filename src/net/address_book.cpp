@@ -22,6 +22,7 @@ struct BackendAddress::Shared {
     SnapshotCell<Endpoints> endpoints{std::make_shared<const Endpoints>()};
     std::atomic<std::uint32_t> generation{0};
     std::atomic<bool> is_looking{false};
+    std::atomic<bool> has_failed{false};  // at the last lookup
 };
 
 namespace {
@@ -57,14 +58,16 @@ BackendAddress::Endpoints BackendAddress::resolve(const std::string& host, std::
 
 void BackendAddress::Shared::look_up() {
     Endpoints fresh = resolver(host, port);
+    const bool is_empty = fresh.empty();
     const auto known = endpoints.load();
     // Resolvers turn the order at every answer.
     const bool is_same =
         std::is_permutation(fresh.begin(), fresh.end(), known->begin(), known->end());
-    if (!fresh.empty() && !is_same) {
+    if (!is_empty && !is_same) {
         endpoints.store(std::make_shared<const Endpoints>(std::move(fresh)));
         generation.fetch_add(1, std::memory_order_release);
     }
+    has_failed.store(is_empty);
     is_looking.store(false);
 }
 
@@ -90,6 +93,14 @@ BackendAddress::~BackendAddress() = default;
 
 std::shared_ptr<const BackendAddress::Endpoints> BackendAddress::endpoints() const {
     return shared_->endpoints.load();
+}
+
+std::string BackendAddress::trouble() const {
+    if (!endpoints()->empty()) {
+        return "";
+    }
+    return "the name " + shared_->host +
+           (shared_->has_failed.load() ? " did not resolve" : " is still being looked up");
 }
 
 std::uint32_t BackendAddress::generation() const {

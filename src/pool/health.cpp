@@ -11,6 +11,10 @@ constexpr Duration kHealthThatForgets = std::chrono::seconds(60);
 constexpr Duration kHardlyWorse = std::chrono::seconds(8);
 constexpr std::uint32_t kMostDoublings = 16;
 
+bool has_never_answered(Health::State state) {
+    return state == Health::State::Unknown || state == Health::State::Unhealthy;
+}
+
 }  // namespace
 
 Health::Health(const config::Health& policy) : policy_(policy) {}
@@ -61,7 +65,7 @@ void Health::probe_succeeded(TimePoint now) {
     probe_failures_ = 0;
     ++probe_successes_;
     const State current = state(now);
-    if (current == State::Unknown ||
+    if (has_never_answered(current) ||
         (current == State::HalfOpen && probe_successes_ >= policy_.successes)) {
         become_healthy(now);
     }
@@ -75,7 +79,9 @@ void Health::probe_failed(TimePoint now) {
     is_probe_bad_ = true;
     probe_successes_ = 0;
     ++probe_failures_;
-    if (state_ == State::Healthy && probe_failures_ >= policy_.failures) {
+    if (state_ == State::Unknown) {
+        state_ = State::Unhealthy;
+    } else if (state_ == State::Healthy && probe_failures_ >= policy_.failures) {
         eject(now);
     }
 }
@@ -96,7 +102,7 @@ void Health::request_succeeded(TimePoint now) {
     request_failures_ = 0;
     last_success_ = now;
     has_succeeded_ = true;
-    if (current == State::Unknown || current == State::HalfOpen) {
+    if (has_never_answered(current) || current == State::HalfOpen) {
         become_healthy(now);
     }
 }
@@ -130,6 +136,8 @@ std::string_view to_string(Health::State state) {
     switch (state) {
         case Health::State::Unknown:
             return "unknown";
+        case Health::State::Unhealthy:
+            return "unhealthy";
         case Health::State::Healthy:
             return "healthy";
         case Health::State::Ejected:

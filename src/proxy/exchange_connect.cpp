@@ -30,7 +30,7 @@ net::Task<void> Exchange::connect() {
     const auto endpoints = placement_.backend->address.endpoints();
     if (endpoints->empty()) {
         placement_.backend->address.refresh();
-        fail(ErrorKind::ConnectFailed, "the backend's name is not resolved yet");
+        fail(ErrorKind::ConnectFailed, "the backend's name does not resolve");
         co_return;
     }
     const auto timeout = net::connect_share(context_.config().timeouts.connect, endpoints->size());

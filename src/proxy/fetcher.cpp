@@ -83,7 +83,7 @@ void Fetcher::on_tick(net::Tick now) {
 net::Task<void> Fetcher::connect(std::chrono::milliseconds timeout) {
     const auto endpoints = backend_->address.endpoints();
     const auto share = net::connect_share(timeout, endpoints->size());
-    fail(ErrorKind::ConnectFailed);
+    failure_ = Error(ErrorKind::ConnectFailed, backend_->address.trouble());
     for (const net::Endpoint& endpoint : *endpoints) {
         failure_.reset();
         parker_.clear(kExpired);

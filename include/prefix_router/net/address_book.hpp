@@ -31,6 +31,9 @@ class BackendAddress {
     /// In the resolver's order, both families; empty until a name was resolved once.
     std::shared_ptr<const Endpoints> endpoints() const;
 
+    /// Why there are no endpoints, for the operator; "" when there are.
+    std::string trouble() const;
+
     /// Another number whenever the set of endpoints is another: what was connected before may lead
     /// to somebody else by now.
     std::uint32_t generation() const;

@@ -13,18 +13,19 @@ namespace prefix_router::pool {
 ///
 ///            first good probe               failures in a row (active or passive)
 ///   Unknown -----------------> Healthy ----------------------------------------> Ejected
-///                                 ^                                                 |
-///                                 |       open time over (doubles up to 60 s)       |
-///                                 |       and the last probe did not fail           v
-///                                 +--------------------------------------------- HalfOpen
+///      |      a good probe    ^  ^                                                  |
+///      +----> Unhealthy ------+  |         open time over (doubles up to 60 s)      |
+///    a failed probe              |         and the last probe did not fail          v
+///                                +---------------------------------------------- HalfOpen
 ///                       one good request, or `successes` good probes     (one request at a time)
 ///
-/// Unknown: no good answer yet; a failed probe leaves it Unknown (an engine that still loads its
-/// model says 503), and it is not used while any backend is Healthy. 4xx, 429 and 503 answers are
-/// not failures. A failed trial ejects again, for twice as long; a minute of health forgets that.
+/// Unknown: not probed yet. Unhealthy: no good answer since the start; further failed probes change
+/// nothing (an engine that still loads its model says 503). Neither is used while any backend is
+/// Healthy. 4xx, 429 and 503 answers are not failures. A failed trial ejects again, for twice as
+/// long; a minute of health forgets that.
 class Health {
   public:
-    enum class State : std::uint8_t { Unknown, Healthy, Ejected, HalfOpen };
+    enum class State : std::uint8_t { Unknown, Unhealthy, Healthy, Ejected, HalfOpen };
 
     explicit Health(const config::Health& policy);
     /// For what comes from now on; what was counted stays.
@@ -40,7 +41,7 @@ class Health {
     /// True when normal traffic may go there.
     bool is_usable(TimePoint now) const { return state(now) == State::Healthy; }
     /// True for a backend of which nothing is known, good or bad: usable while none is Healthy.
-    bool is_untested() const { return state_ == State::Unknown && probe_failures_ == 0; }
+    bool is_untested() const { return state_ == State::Unknown; }
     /// True when one trial request may go there; `begin_trial` reserves it until it succeeds, fails
     /// or is abandoned. The trial's number is what abandons it, and no later one.
     using Trial = std::uint32_t;

@@ -85,6 +85,20 @@ TEST_F(NamedBackend, IsLookedUpWithoutDelayingAnybody) {
     script->answer({});
 }
 
+TEST_F(NamedBackend, SaysWhyItLeadsNowhere) {
+    address = std::make_unique<BackendAddress>(
+        url, [script = script](const std::string&, std::uint16_t) { return script->resolve(); });
+    wait_for_lookup(1);
+    EXPECT_EQ(address->trouble(), "the name engine is still being looked up");
+    script->answer({});
+    wait_for_lookup(2);
+    EXPECT_EQ(address->trouble(), "the name engine did not resolve");
+    script->answer({one});
+    wait_for_lookup(3);
+    EXPECT_EQ(address->trouble(), "");
+    script->answer({});
+}
+
 TEST_F(NamedBackend, ChangesItsGenerationWithItsAddressesOnly) {
     address = std::make_unique<BackendAddress>(
         url, [script = script](const std::string&, std::uint16_t) { return script->resolve(); });

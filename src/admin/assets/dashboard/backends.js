@@ -1,7 +1,7 @@
 import {bar, byId, chip, figure, make, small, table} from './dom.js';
 import {percent, seconds, whole} from './format.js';
 
-const kLevels = {healthy: 'good', unknown: 'warn', half_open: 'bad', ejected: 'bad'};
+const kLevels = {healthy: 'good', unknown: 'warn', unhealthy: 'bad', half_open: 'bad', ejected: 'bad'};
 
 function health(backend) {
   const cells = [chip(kLevels[backend.health] ?? 'warn', backend.health.replace('_', ' '))];
