@@ -101,7 +101,7 @@ def unfinished(source):
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 ONLY_IN = {  # third-party headers and the modules that may see them
     "yaml-cpp/": {"config"},
-    "CLI/": {"app", "sim"},  # sim: the arguments of the replay
+    "CLI/": {"base", "app", "sim"},  # base: what was meant by a command line; sim: the replay's
     "boost/asio": {"net", "admin"},
     "boost/beast": {"http", "admin"},
     "curl/": {"web"},

@@ -340,8 +340,7 @@ Result<std::unique_ptr<Server>> Server::start(const config::ListenAddress& addre
     } catch (const boost::system::system_error& failure) {
         return Error(ErrorKind::Io, "admin: cannot listen on " + address.host + ":" +
                                         std::to_string(address.port) + ": " +
-                                        failure.code().message() +
-                                        "; choose another address with admin (or admin: off)");
+                                        failure.code().message());
     }
 }
 

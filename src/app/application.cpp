@@ -83,20 +83,27 @@ std::vector<admin::Token> admin_tokens(const config::Config& config) {
     return tokens;
 }
 
-/// The admin server, or null when it is off or its default port is taken in quick start.
+/// The admin server, or null when it is off or its default port is taken in quick start. `way_out`
+/// says how the operator gives it another address.
 Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
                                                    const admin::Sources& sources,
-                                                   net::Descriptor inherited) {
+                                                   net::Descriptor inherited,
+                                                   const std::string& way_out) {
     if (!config.admin) {
         return std::unique_ptr<admin::Server>();
     }
     auto started = admin::Server::start(*config.admin, admin::endpoints(sources),
                                         std::move(inherited), admin_tokens(config));
-    if (!started && config.admin_is_optional) {
-        spdlog::warn("{}; going on without the admin listener", started.error().message());
+    if (started) {
+        return started;
+    }
+    const std::string problem =
+        started.error().message() + "; choose another address with " + way_out;
+    if (config.admin_is_optional) {
+        spdlog::warn("{}; going on without the admin listener", problem);
         return std::unique_ptr<admin::Server>();
     }
-    return started;
+    return Error(started.error().kind(), problem);
 }
 
 /// Which version serves: 1, by its label.
@@ -175,6 +182,8 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
                                              parts->trace.get(), parts->clock,   parts->speed_up,
                                              parts->tracer.get()};
     parts->server = std::make_unique<proxy::Server>(parts->config, around);
+    const std::string way_out = config_path.empty() ? "--admin HOST:PORT, or --admin off"
+                                                    : "admin: host:port, or admin: off";
     parts->reloader = std::make_unique<Reloader>(
         std::move(config_path), parts->config,
         Reloader::Surroundings{*parts->server, parts->roster, parts->registry});
@@ -182,7 +191,7 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
     auto admin = start_admin(parts->config,
                              {*parts->reloader, parts->registry, parts->metrics, parts->desk,
                               parts->roster, *parts->server, parts->clock},
-                             std::move(inherited.admin));
+                             std::move(inherited.admin), way_out);
     if (!admin) {
         return admin.error();
     }

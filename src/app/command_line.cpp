@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "prefix_router/base/usage_error.hpp"
 #include "prefix_router/config/options.hpp"
 #include "prefix_router/net/tls.hpp"
 
@@ -14,6 +15,7 @@ namespace prefix_router::app {
 namespace {
 
 constexpr int kUsageError = 2;
+constexpr std::string_view kOurName = "prefix-router: ";
 
 /// The flags as text; empty means "not given".
 struct Flags {
@@ -98,9 +100,18 @@ std::string as_yaml(const Flags& flags) {
     return log.empty() ? yaml : yaml + "log:\n" + log;
 }
 
+std::string_view option_for(std::string_view word) {
+    for (const auto* end : {".yaml", ".yml", ".json"}) {
+        if (word.ends_with(end)) {
+            return "--config";
+        }
+    }
+    return word.find(':') == word.npos ? "" : "--backend";
+}
+
 void print_problems(const std::vector<config::Problem>& problems, std::ostream& err) {
     for (const auto& problem : problems) {
-        err << config::to_string(problem) << '\n';
+        err << kOurName << config::to_string(problem) << '\n';
     }
 }
 
@@ -179,7 +190,7 @@ Command check(const std::string& path, std::ostream& out, std::ostream& err) {
     const auto found = discovery_problems(loaded.config->discovery);
     problems.insert(problems.end(), found.begin(), found.end());
     for (const auto& problem : problems) {
-        err << path << ": " << problem << '\n';
+        err << kOurName << path << ": " << problem << '\n';
     }
     if (!problems.empty()) {
         return Exit{kUsageError};
@@ -212,8 +223,11 @@ Command parse_command_line(std::span<const char* const> arguments, std::ostream&
     try {
         cli.parse(static_cast<int>(arguments.size()), arguments.data());
     } catch (const CLI::ParseError& error) {
-        const int code = cli.exit(error, out, err);
-        return Exit{code == 0 ? 0 : kUsageError};
+        if (error.get_exit_code() == 0) {  // --help, --version
+            return Exit{cli.exit(error, out, err)};
+        }
+        err << explain_usage(cli, error, option_for);
+        return Exit{kUsageError};
     }
     if (check_command->parsed()) {
         return check(flags.check_path, out, err);
@@ -226,7 +240,7 @@ Command parse_command_line(std::span<const char* const> arguments, std::ostream&
         return Exit{0};
     }
     if (flags.config_path.empty() && flags.backends.empty()) {
-        err << "prefix-router: no backends: give --config FILE, or --backend URL once per "
+        err << kOurName << "no backends: give --config FILE, or --backend URL once per "
                "backend (see --help)\n";
         return Exit{kUsageError};
     }

@@ -21,7 +21,7 @@ int hash_key(std::istream& in, std::ostream& out, std::ostream& err) {
         key.pop_back();
     }
     if (key.empty() || key.size() > kLongest || key.find_first_of(" \t") != std::string::npos) {
-        err << "hash-key: give one key on standard input, a line without spaces: "
+        err << "prefix-router hash-key: give one key on standard input, a line without spaces: "
                "openssl rand -hex 32 | tee key | prefix-router hash-key\n";
         return kUsageError;
     }

@@ -119,7 +119,7 @@ int serve(Serve serve) {
     const auto signals = block_signals();
     const auto logger = start_logging(serve.config.log.format, serve.config.log.level);
     if (!logger) {
-        std::cerr << logger.error().message() << '\n';
+        std::cerr << "prefix-router: " << logger.error().message() << '\n';
         return kCannotStart;
     }
     raise_descriptor_limit();

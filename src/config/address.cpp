@@ -194,6 +194,12 @@ Result<std::uint16_t> backend_port(const HostPort& where, const Parts& parts) {
 }  // namespace
 
 Result<ListenAddress> parse_listen(std::string_view text) {
+    if (!text.empty() && parse_port(text)) {
+        const std::string port(text);
+        return invalid(in_quotes(text) + " is a port alone; write \":" + port +
+                       "\" or \"0.0.0.0:" + port + "\" for all addresses, \"127.0.0.1:" + port +
+                       "\" for this machine alone");
+    }
     const auto where = split_host_port(text);
     if (where.has_error()) {
         return where.error();
@@ -215,6 +221,9 @@ Result<BackendUrl> parse_backend_url(std::string_view text) {
     const auto complain = [&](const std::string& message) {
         return invalid("backend URL " + in_quotes(without_credentials(text)) + ": " + message);
     };
+    if (!text.empty() && parse_port(text)) {
+        return complain("the host is missing; write http://localhost:" + std::string(text));
+    }
     if (text.starts_with("unix:")) {
         const auto url = parse_unix_url(text.substr(5));
         return url.has_error() ? complain(url.error().message()) : url;

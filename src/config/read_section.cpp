@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/text_check.hpp"
+#include "prefix_router/base/spelling.hpp"
 
 namespace prefix_router::config {
 namespace {

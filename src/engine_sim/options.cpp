@@ -1,8 +1,11 @@
 #include "engine_sim/options.hpp"
 
+#include <iostream>
 #include <limits>
 
 #include <CLI/CLI.hpp>
+
+#include "prefix_router/base/usage_error.hpp"
 
 namespace prefix_router::engine_sim {
 namespace {
@@ -82,7 +85,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
     ParsedCommandLine parsed;
     parsed.options.engine.block_tokens = kBlockTokens;
     bool no_abort = false;
-    CLI::App app{"engine-sim: a simulated LLM inference server (OpenAI API, vLLM's metrics)"};
+    CLI::App app{"A simulated LLM inference server (OpenAI API, vLLM's metrics)", "engine-sim"};
     add_server_options(app, parsed.options);
     add_engine_options(app, parsed.options.engine);
     add_habit_options(app, parsed.options.habits, no_abort);
@@ -90,7 +93,12 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
         app.parse(argc, argv);
         parsed.run = true;
     } catch (const CLI::ParseError& error) {
-        parsed.exit_code = app.exit(error) == 0 ? 0 : 2;
+        if (error.get_exit_code() == 0) {  // --help
+            parsed.exit_code = app.exit(error);
+        } else {
+            std::cerr << explain_usage(app, error);
+            parsed.exit_code = 2;
+        }
     }
     parsed.options.habits.abort_non_streaming = !no_abort;
     return parsed;

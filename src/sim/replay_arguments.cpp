@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "prefix_router/base/usage_error.hpp"
+
 namespace prefix_router::sim {
 namespace {
 
@@ -205,7 +207,12 @@ std::variant<ReplayArguments, ReplayExit> parse_replay_arguments(
     try {
         cli.parse(static_cast<int>(argv.size()), argv.data());
     } catch (const CLI::ParseError& error) {
-        return ReplayExit{cli.exit(error, std::cout, std::cerr) == 0 ? 0 : kUsageError};
+        if (error.get_exit_code() == 0) {  // --help
+            return ReplayExit{cli.exit(error, std::cout, std::cerr)};
+        }
+        const auto trace = [](std::string_view) { return std::string_view("--trace"); };
+        std::cerr << explain_usage(cli, error, trace);
+        return ReplayExit{kUsageError};
     }
     std::string problem = apply_words(words, result);
     if (problem.empty()) problem = check_together(result);

@@ -1,6 +1,9 @@
 #include "prefix_router/app/command_line.hpp"
 
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +11,11 @@
 namespace prefix_router::app {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 struct Parsed {
     Command command;
@@ -79,6 +85,54 @@ TEST(CommandLine, AnUnknownStrategyIsNamed) {
 TEST(CommandLine, AFileAndQuickStartFlagsExcludeEachOther) {
     const auto parsed = parse({"--config", "x.yaml", "--backend", "127.0.0.1:9001"});
     EXPECT_EQ(exit_code(parsed), 2);
+}
+
+TEST(CommandLine, AMisspeltOptionIsToldWithWhatWasMeant) {
+    for (const auto& [word, meant] :
+         std::vector<std::pair<const char*, const char*>>{{"--bakend", "--backend?"},
+                                                          {"--listne=:1", "--listen?"},
+                                                          {"--adimn", "--admin?"},
+                                                          {"chekc", "check?"}}) {
+        const auto parsed = parse({word, "x"});
+        EXPECT_EQ(exit_code(parsed), 2);
+        EXPECT_THAT(parsed.err, StartsWith("prefix-router: un")) << word;
+        EXPECT_THAT(parsed.err, HasSubstr(word));
+        EXPECT_THAT(parsed.err, HasSubstr(std::string("did you mean ") + meant));
+    }
+    EXPECT_THAT(parse({"--nothing-like-it"}).err, Not(HasSubstr("did you mean")));
+    EXPECT_THAT(parse({"check", "--confg", "x"}).err, HasSubstr("did you mean --config?"));
+}
+
+TEST(CommandLine, AWordWithoutItsOptionIsToldWhichOneItLacks) {
+    for (const auto& words :
+         std::vector<std::vector<const char*>>{{"router.yaml"}, {"check", "router.yaml"}}) {
+        const auto parsed = parse(words);
+        EXPECT_EQ(exit_code(parsed), 2);
+        EXPECT_THAT(parsed.err,
+                    HasSubstr("prefix-router: unexpected argument 'router.yaml'; did you "
+                              "mean --config router.yaml?"));
+    }
+    EXPECT_THAT(parse({"http://a:1"}).err, HasSubstr("did you mean --backend http://a:1?"));
+}
+
+TEST(CommandLine, ComplaintsCarryTheProgramsName) {
+    for (const auto& words :
+         std::vector<std::vector<const char*>>{{},
+                                               {"--config", "/no/such"},
+                                               {"check", "--config", "/no/such"},
+                                               {"--threads", "x"},
+                                               {"--config", "x", "-b", "a:1"},
+                                               {"-b", "a:1", "--strategy", "adaptiv"},
+                                               {"check"}}) {
+        EXPECT_THAT(parse(words).err, StartsWith("prefix-router: "));
+    }
+}
+
+TEST(CommandLine, APortAloneIsToldHowToWriteIt) {
+    EXPECT_THAT(parse({"-b", "a:1", "--listen", "8081"}).err,
+                AllOf(HasSubstr("\":8081\""), HasSubstr("\"0.0.0.0:8081\"")));
+    EXPECT_THAT(parse({"-b", "a:1", "--admin", "9192"}).err, HasSubstr("\":9192\""));
+    EXPECT_THAT(parse({"-b", "8000"}).err, HasSubstr("write http://localhost:8000"));
 }
 
 TEST(CommandLine, AMissingFileIsAnErrorWithItsName) {
