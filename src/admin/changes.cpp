@@ -91,6 +91,7 @@ Answer reload(const Sources& sources, const Request& request) {
     const bool is_done = reloaded.problems.empty();
     return json_answer({{"reloaded", is_done},
                         {"problems", reloaded.problems},
+                        {"warnings", reloaded.warnings},
                         {"options", reloaded.options},
                         {"backends",
                          {{"added", reloaded.backends.added},

@@ -1,5 +1,9 @@
 #include "admin/roster_json.hpp"
 
+#include <utility>
+
+#include "prefix_router/proxy/url_advice.hpp"
+
 namespace prefix_router::admin {
 
 using nlohmann::json;
@@ -16,6 +20,10 @@ json member_json(const std::string& id, const proxy::Roster::Member& member) {
     if (member.wishes.models) {
         set_here.push_back("models");
     }
+    json warnings = json::array();
+    if (auto advice = proxy::advice_on(backend.url)) {
+        warnings.push_back(std::move(*advice));
+    }
     return {
         {"id", id},
         {"url", backend.url.text},
@@ -26,6 +34,7 @@ json member_json(const std::string& id, const proxy::Roster::Member& member) {
          backend.capacity_tokens ? json(*backend.capacity_tokens) : json(nullptr)},
         {"models", backend.models},
         {"set_here", std::move(set_here)},
+        {"warnings", std::move(warnings)},
     };
 }
 

@@ -7,8 +7,8 @@
 
 #include "prefix_router/base/usage_error.hpp"
 #include "prefix_router/config/options.hpp"
-#include "prefix_router/net/tls.hpp"
 
+#include "app/configuration_check.hpp"
 #include "app/version.hpp"
 
 namespace prefix_router::app {
@@ -132,67 +132,20 @@ Command serve(const Flags& flags, std::ostream& err) {
     return Serve{std::move(*loaded.config), flags.config_path, flags.speed_up, flags.take_over};
 }
 
-/// What only opening the files shows.
-std::vector<std::string> file_problems(const config::Config& config) {
-    std::vector<std::string> problems;
-    if (config.tls.certificate) {
-        if (const auto loaded = net::TlsServer::load(config.tls); !loaded) {
-            problems.push_back(loaded.error().message());
-        }
-    }
-    for (const auto& backend : config.backends) {
-        if (!backend.url.is_tls) {
-            continue;
-        }
-        if (const auto loaded = net::TlsClient::load(backend.tls, backend.url.host); !loaded) {
-            problems.push_back("backend " + backend.id + ": " + loaded.error().message());
-        }
-    }
-    return problems;
-}
-
-/// The file of backends may come later; what is there must be right.
-std::vector<std::string> discovery_problems(const config::Discovery& discovery) {
-    std::vector<std::string> problems;
-    const auto text =
-        discovery.file ? config::read_file(*discovery.file) : Result<std::string>("[]");
-    if (text) {
-        const std::string name = discovery.file.value_or("");
-        for (const auto& problem : config::load_backends(*text, name).problems) {
-            problems.push_back(config::to_string(problem));
-        }
-    }
-    const auto check_tls = [&problems](const std::string& source, const config::Backend& common) {
-        if (!common.url.is_tls) {
-            return;
-        }
-        const std::string name = common.tls.server_name.value_or("backend");
-        if (const auto loaded = net::TlsClient::load(common.tls, name); !loaded) {
-            problems.push_back(source + ": " + loaded.error().message());
-        }
-    };
-    for (const auto& source : discovery.dns) {
-        check_tls(config::source_name(source), source.backend);
-    }
-    for (const auto& source : discovery.kubernetes) {
-        check_tls(config::source_name(source), source.backend);
-    }
-    return problems;
-}
-
 Command check(const std::string& path, std::ostream& out, std::ostream& err) {
     const auto loaded = config::load_file(path);
     if (!loaded.config) {
         print_problems(loaded.problems, err);
         return Exit{kUsageError};
     }
-    auto problems = file_problems(*loaded.config);
-    const auto found = discovery_problems(loaded.config->discovery);
-    problems.insert(problems.end(), found.begin(), found.end());
-    for (const auto& problem : problems) {
+    const Findings findings = look_behind(*loaded.config);
+    for (const auto& warning : findings.warnings) {
+        err << kOurName << path << ": warning: " << warning << '\n';
+    }
+    for (const auto& problem : findings.problems) {
         err << kOurName << path << ": " << problem << '\n';
     }
-    if (!problems.empty()) {
+    if (!findings.problems.empty()) {
         return Exit{kUsageError};
     }
     out << path << ": good, " << loaded.config->backends.size() << " backends, strategy "
@@ -240,7 +193,8 @@ Command parse_command_line(std::span<const char* const> arguments, std::ostream&
         return Exit{0};
     }
     if (flags.config_path.empty() && flags.backends.empty()) {
-        err << kOurName << "no backends: give --config FILE, or --backend URL once per "
+        err << kOurName
+            << "no backends: give --config FILE, or --backend URL once per "
                "backend (see --help)\n";
         return Exit{kUsageError};
     }

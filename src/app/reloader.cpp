@@ -12,6 +12,7 @@
 
 #include "prefix_router/base/logging.hpp"
 #include "prefix_router/config/options.hpp"
+#include "prefix_router/proxy/url_advice.hpp"
 
 namespace prefix_router::app {
 namespace {
@@ -143,6 +144,7 @@ admin::Levers::Reloaded Reloader::bring_into_force() {
     }
     result.options = config::live_options_changed(running_, next);
     result.backends = std::move(*change);
+    result.warnings = proxy::advice_on(next.backends);
     running_ = std::move(next);
     loaded_ = look();  // at what it names now
     seen_ = loaded_;

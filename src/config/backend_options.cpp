@@ -4,9 +4,10 @@ namespace prefix_router::config {
 
 const OptionTable<Backend>& backend_options() {
     static const OptionTable<Backend> table{
-        option("url", Reload::Live, &Backend::url, BackendUrlCodec{},
-               "Where the inference server listens; a base path goes before every request's path. "
-               "Required."),
+        option(
+            "url", Reload::Live, &Backend::url, BackendUrlCodec{},
+            "Where the inference server listens, such as http://host:8000. A base path goes before "
+            "every request's path, which has its /v1 already. Required."),
         option("id", Reload::Live, &Backend::id, BackendIdCodec{},
                "Its name in metrics, logs and the decision header. By default 8 hex digits of a "
                "hash of the URL, the same after every restart."),
@@ -15,10 +16,13 @@ const OptionTable<Backend>& backend_options() {
         option("weight", Reload::Live, &Backend::weight, RealCodec{0.001, 1000},
                "Its share under round_robin, random and least_outstanding_requests. adaptive "
                "measures each backend's speed instead."),
-        option("capacity_tokens", Reload::Live, &Backend::capacity_tokens,
-               OrNoneCodec<IntegerCodec<Tokens>>{"auto", {1024, 10'000'000'000}},
-               "Tokens that its KV cache holds. auto reads it from the engine's metrics, else "
-               "learns it from the cached tokens that answers report."),
+        option(
+            "capacity_tokens", Reload::Live, &Backend::capacity_tokens,
+            OrNoneCodec<IntegerCodec<Tokens>>{"auto", {1024, 10'000'000'000}},
+            "Tokens that its KV cache holds, where its engine's /metrics do not say so: what they "
+            "say counts instead, and the log tells when it is another number. auto asks the "
+            "engine in other ways, too, else learns it from the cached tokens that answers "
+            "report."),
         option("lanes", Reload::Live, &Backend::lanes, OrNoneCodec<RealCodec>{"auto", {1, 1024}},
                "Prompts that it computes side by side at full speed, such as its data-parallel "
                "ranks. auto learns it."),

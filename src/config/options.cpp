@@ -101,8 +101,11 @@ const OptionTable<Routing>& routing_options() {
 
 const OptionTable<Health>& health_options() {
     static const OptionTable<Health> table{
-        option("path", Reload::Live, &Health::path, RequestPathCodec{},
-               "Asked for with GET; any 2xx is healthy. SageMaker containers have /ping."),
+        option(
+            "path", Reload::Live, &Health::path, RequestPathCodec{},
+            "Asked for with GET; any 2xx is healthy. Where /health is not known (404, 405 or 501), "
+            "/ping is asked for, as SageMaker containers have it, and a server that knows neither "
+            "is healthy as long as it answers. Another path must give a 2xx."),
         option("interval", Reload::Live, &Health::interval, DurationCodec{100ms, hours{1}},
                "Time between two probes of a backend."),
         option("timeout", Reload::Live, &Health::timeout, DurationCodec{10ms, minutes{5}},

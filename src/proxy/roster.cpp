@@ -4,6 +4,10 @@
 #include <thread>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
+#include "prefix_router/proxy/url_advice.hpp"
+
 namespace prefix_router::proxy {
 namespace {
 
@@ -203,6 +207,9 @@ void Roster::make_newcomers(Plan& plan) const {
                                                          metrics_.backend(spec.id, spec.url.text));
         plan.places.at(spec.id).backend = made;
         plan.step.joining.push_back({spec, made});
+        for (const std::string& advice : advice_on({&spec, 1})) {
+            spdlog::warn("{}", advice);
+        }
     }
 }
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
+#include <spdlog/spdlog.h>
 
 namespace prefix_router::proxy {
 namespace {
@@ -218,11 +221,23 @@ void RoutingDesk::probed(BackendSlot slot, bool is_alive) {
 }
 
 void RoutingDesk::scraped(BackendSlot slot, const pool::ScrapedLoad& load) {
-    const std::lock_guard lock(mutex_);
-    if (pool::Backend* const backend = pool_.find(slot)) {
-        backend->scraped = load;
-        router_.backend_scraped(slot, clock_.now());
-        wake_released();
+    std::unique_lock lock(mutex_);
+    pool::Backend* const backend = pool_.find(slot);
+    if (backend == nullptr) {
+        return;
+    }
+    const TimePoint now = clock_.now();
+    const std::optional<Tokens> configured = backend->spec.capacity_tokens;
+    const bool is_contradicted = configured && load.capacity && *load.capacity != *configured;
+    const auto believed = is_contradicted ? router_.belief(slot, now).capacity : Tokens();
+    backend->scraped = load;
+    router_.backend_scraped(slot, now);
+    wake_released();
+    if (is_contradicted && router_.belief(slot, now).capacity != believed) {
+        const std::string id = backend->spec.id;
+        lock.unlock();
+        spdlog::warn("backend {}: capacity_tokens is {}, but its engine reports {}, which counts",
+                     id, *configured, *load.capacity);
     }
 }
 

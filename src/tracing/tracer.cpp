@@ -3,8 +3,9 @@
 #include <cmath>
 #include <utility>
 
+#include "prefix_router/tracing/headers.hpp"
+
 #include "tracing/exporter.hpp"
-#include "tracing/headers.hpp"
 
 namespace prefix_router::tracing {
 namespace {

@@ -54,6 +54,7 @@ class Backend:
     def __init__(self, script=None):
         self.script = script or (lambda c, head, body: answer(c, b"ok"))
         self.heads = []
+        self.pages = {}  # what a probe or scrape of a path gets, where it is not the usual
         self.came, self.left = threading.Event(), threading.Event()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
@@ -78,7 +79,8 @@ class Backend:
                         left += receive(connection)
                     body, left = left[:size], left[size:]
                     if PROBES.match(head):
-                        answer(connection, b"", b"200 OK" if head.startswith(b"GET /health ") else b"404 No")
+                        page = self.pages.get(head.split()[1].decode(), b"" if head.startswith(b"GET /health ") else None)
+                        answer(connection, page or b"", b"404 No" if page is None else b"200 OK")
                         continue
                     self.heads.append(head)
                     self.came.set()

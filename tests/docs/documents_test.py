@@ -107,11 +107,12 @@ class Documents(unittest.TestCase):
         for document in markdown.documents():
             for block in markdown.blocks(document):
                 if block.language == "yaml" and not block.mark.startswith("not-run"):
-                    with self.subTest(block.place), tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-                        file.write(whole(block.text))
-                        file.flush()
-                        checked = subprocess.run([ROUTER, "check", "--config", file.name], capture_output=True,
-                                                 text=True, check=False)
+                    with self.subTest(block.place), tempfile.TemporaryDirectory() as folder:
+                        path = pathlib.Path(folder) / "router.yaml"
+                        path.write_text(whole(block.text).replace("/var/log/prefix-router", folder))
+                        secrets = {name: "name=value" for name in re.findall(r"\benv:(\w+)", block.text)}
+                        checked = subprocess.run([ROUTER, "check", "--config", path], capture_output=True,
+                                                 text=True, check=False, env={**os.environ, **secrets})
                         self.assertEqual(checked.returncode, 0, f"{block.place}:\n{checked.stderr}")
 
     def test_commands_run(self):

@@ -99,6 +99,27 @@ TEST_F(Health, ABackendIsLeftAfterFailedProbesAndComesBackByItself) {
     EXPECT_EQ(status_of("/x"), 200U);
 }
 
+TEST_F(Health, AServerThatKnowsNoHealthPathIsUpAsLongAsItAnswers) {
+    FakeBackend backend;
+    backend.answer_probes("/health", "404 Not Found");
+    backend.answer_probes("/ping", "405 Method Not Allowed");
+    launch({backend.url()});
+    EXPECT_TRUE(wait_until_ready(200));
+    backend.answer_probes("/ping", std::string(kLoading));
+    EXPECT_TRUE(wait_until_ready(503)) << "a server that knows /ping is asked what it says";
+}
+
+TEST_F(Health, AConfiguredPathMustBeKnown) {
+    FakeBackend backend;
+    backend.answer_probes("/health", "404 Not Found");
+    config.health.path = "/own/health";
+    launch({backend.url()});
+    ASSERT_TRUE(backend.wait_for_probes("/health", 3));
+    EXPECT_EQ(ready(), 503U);
+    backend.answer_probes("/health", std::string(kFine));
+    EXPECT_TRUE(wait_until_ready(200));
+}
+
 TEST_F(Health, WhatIsUnderWayAtAnEjectedBackendGoesOn) {
     Gate finish;
     FakeBackend backend([&finish](BackendLine& line, const BackendRequest&) {

@@ -14,6 +14,7 @@ class Levers {
   public:
     struct Reloaded {
         std::vector<std::string> problems;  ///< empty: all is in force; else nothing has changed
+        std::vector<std::string> warnings;  ///< what is in force and probably meant otherwise
         std::vector<std::string> options;   ///< those that changed
         proxy::Roster::Change backends;
     };

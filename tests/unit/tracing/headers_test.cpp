@@ -1,4 +1,4 @@
-#include "tracing/headers.hpp"
+#include "prefix_router/tracing/headers.hpp"
 
 #include <cstdlib>
 #include <string>
