@@ -8,7 +8,7 @@ const OptionTable<Backend>& backend_options() {
             "url", Reload::Live, &Backend::url, BackendUrlCodec{},
             "Where the inference server listens, such as http://host:8000. A base path goes before "
             "every request's path, which has its /v1 already. Required."),
-        option("id", Reload::Live, &Backend::id, BackendIdCodec{},
+        option("id", Reload::Live, &Backend::id, backend_ids(),
                "Its name in metrics, logs and the decision header. By default 8 hex digits of a "
                "hash of the URL, the same after every restart."),
         option("models", Reload::Live, &Backend::models, ModelNamesCodec{},
@@ -49,7 +49,7 @@ const OptionTable<BackendTls>& backend_tls_options() {
                "Who may sign the backend's certificate: the system's authorities, or those in a "
                "PEM file of your own."),
         option("server_name", Reload::Live, &BackendTls::server_name,
-               OrNoneCodec<HostNameCodec>{"auto", {}},
+               OrNoneCodec<NameCodec>{"auto", host_names()},
                "The name to ask for (SNI) and to find in the certificate; auto is the URL's host. "
                "For backends that are dialled by address."),
         option("client_certificate", Reload::Live, &BackendTls::client_certificate,

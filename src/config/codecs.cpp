@@ -176,29 +176,6 @@ std::string BackendUrlCodec::accepts() const {
     return "http://host:port, https://host:port, either with /base after it, or unix:/path";
 }
 
-Result<std::string> BackendIdCodec::parse(const RawNode& node) const {
-    constexpr std::size_t kLongest = 63;
-    const auto text = scalar(node, accepts());
-    if (text.has_error()) {
-        return text.error();
-    }
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-    };
-    if (text->empty() || text->size() > kLongest ||
-        !std::all_of(text->begin(), text->end(), allowed)) {
-        return refused(*text, "is no id", accepts());
-    }
-    return std::string(*text);
-}
-
-std::string BackendIdCodec::show(const std::string& value) const {
-    return yaml_text(value);
-}
-std::string BackendIdCodec::accepts() const {
-    return "1 to 63 characters out of a-z, 0-9 and -, unique";
-}
-
 Result<std::vector<std::string>> ModelNamesCodec::parse(const RawNode& node) const {
     constexpr std::size_t kLongest = 256;
     if (node.kind != RawNode::Kind::List) {

@@ -76,12 +76,23 @@ struct BackendUrlCodec {
     std::string accepts() const;
 };
 
-/// A name for metrics and logs: of a backend, of an API key.
-struct BackendIdCodec {
+/// A name of a few letters, bounded.
+struct NameCodec {
+    std::size_t longest;
+    bool (*allows)(char letter);
+    std::string_view complaint;  ///< "is no id"
+    std::string_view accepted;   ///< what accepts() says
+
     Result<std::string> parse(const RawNode& node) const;
     std::string show(const std::string& value) const;
     std::string accepts() const;
 };
+/// For metrics and logs: of a backend, of an API key.
+NameCodec backend_ids();
+/// Of a namespace, a Service, or a port (its number, too) in Kubernetes.
+NameCodec cluster_names();
+/// A DNS name or an IP address, as it stands in a certificate.
+NameCodec host_names();
 
 /// A list of model names, [] for none.
 struct ModelNamesCodec {
@@ -131,24 +142,10 @@ struct FileCodec {
     std::string accepts() const;
 };
 
-/// A DNS name or an IP address, as it stands in a certificate.
-struct HostNameCodec {
-    Result<std::string> parse(const RawNode& node) const;
-    std::string show(const std::string& value) const;
-    std::string accepts() const;
-};
-
 /// A name server: "10.0.0.10:53", "[::1]:53".
 struct NameserverCodec {
     Result<ListenAddress> parse(const RawNode& node) const;
     std::string show(const ListenAddress& value) const;
-    std::string accepts() const;
-};
-
-/// A namespace, a Service, or a port's name or number in Kubernetes.
-struct ClusterNameCodec {
-    Result<std::string> parse(const RawNode& node) const;
-    std::string show(const std::string& value) const;
     std::string accepts() const;
 };
 

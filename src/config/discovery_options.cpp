@@ -79,7 +79,7 @@ const OptionTable<Discovery>& discovery_options() {
 const OptionTable<DnsSource>& dns_source_options() {
     static const OptionTable<DnsSource> table = [] {
         OptionTable<DnsSource> made{
-            option("name", Reload::Restart, &DnsSource::name, HostNameCodec{},
+            option("name", Reload::Restart, &DnsSource::name, host_names(),
                    "The name to look up. The system's search domains apply, its file of hosts does "
                    "not. Required."),
             option("port", Reload::Restart, &DnsSource::port,
@@ -111,15 +111,15 @@ const OptionTable<DnsSource>& dns_source_options() {
 const OptionTable<KubernetesSource>& kubernetes_source_options() {
     static const OptionTable<KubernetesSource> table = [] {
         OptionTable<KubernetesSource> made{
-            option("service", Reload::Restart, &KubernetesSource::service, ClusterNameCodec{},
+            option("service", Reload::Restart, &KubernetesSource::service, cluster_names(),
                    "The Service whose EndpointSlices name the backends: those that are ready and "
                    "not terminating. Required."),
             option("namespace", Reload::Restart, &KubernetesSource::name_space,
-                   OrNoneCodec<ClusterNameCodec>{"auto", {}},
+                   OrNoneCodec<NameCodec>{"auto", cluster_names()},
                    "Where the Service is; auto is the router's own namespace, or that of the "
                    "kubeconfig's context."),
             option("port", Reload::Restart, &KubernetesSource::port,
-                   OrNoneCodec<ClusterNameCodec>{"auto", {}},
+                   OrNoneCodec<NameCodec>{"auto", cluster_names()},
                    "Name or number of the port that the pods listen on (the Service's targetPort). "
                    "auto takes the only one there is."),
             option("kubeconfig", Reload::Restart, &KubernetesSource::kubeconfig,

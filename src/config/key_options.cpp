@@ -4,7 +4,7 @@ namespace prefix_router::config {
 
 const OptionTable<AdminToken>& admin_token_options() {
     static const OptionTable<AdminToken> table{
-        option("name", Reload::Restart, &AdminToken::name, BackendIdCodec{},
+        option("name", Reload::Restart, &AdminToken::name, backend_ids(),
                "Whose token it is, in the log. Required."),
         option("sha256", Reload::Restart, &AdminToken::sha256, Sha256Codec{},
                "The token's hash, made by 'prefix-router hash-key'. Required."),
@@ -14,7 +14,7 @@ const OptionTable<AdminToken>& admin_token_options() {
 
 const OptionTable<ApiKey>& api_key_options() {
     static const OptionTable<ApiKey> table{
-        option("name", Reload::Live, &ApiKey::name, BackendIdCodec{},
+        option("name", Reload::Live, &ApiKey::name, backend_ids(),
                "Whose key it is, in logs and metrics. Required."),
         option("sha256", Reload::Live, &ApiKey::sha256, Sha256Codec{},
                "The key's hash: 'prefix-router hash-key' reads a key and prints it. Required."),

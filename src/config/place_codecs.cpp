@@ -1,7 +1,6 @@
-// Codecs of names that the rest of the system gives a meaning: files, hosts, sinks.
+// Codecs of places that the rest of the system gives a meaning: files, name servers, sinks.
 #include <arpa/inet.h>
 
-#include <algorithm>
 #include <array>
 
 #include "prefix_router/config/options.hpp"
@@ -28,30 +27,6 @@ std::string FileCodec::accepts() const {
     return "the absolute path of a file";
 }
 
-Result<std::string> HostNameCodec::parse(const RawNode& node) const {
-    constexpr std::size_t kLongest = 253;
-    const auto text = scalar(node, accepts());
-    if (text.has_error()) {
-        return text.error();
-    }
-    const auto allowed = [](char c) {
-        return c > ' ' && c < '\x7f' &&
-               std::string_view("/?#@[]*\\\"'").find(c) == std::string::npos;
-    };
-    if (text->empty() || text->size() > kLongest ||
-        !std::all_of(text->begin(), text->end(), allowed)) {
-        return refused(*text, "is no host name", accepts());
-    }
-    return std::string(*text);
-}
-
-std::string HostNameCodec::show(const std::string& value) const {
-    return yaml_text(value);
-}
-std::string HostNameCodec::accepts() const {
-    return "a host name or an IP address";
-}
-
 Result<ListenAddress> NameserverCodec::parse(const RawNode& node) const {
     const auto text = scalar(node, accepts());
     if (text.has_error()) {
@@ -73,29 +48,6 @@ std::string NameserverCodec::show(const ListenAddress& value) const {
 }
 std::string NameserverCodec::accepts() const {
     return "the IP address and port of a name server, such as 10.0.0.10:53";
-}
-
-Result<std::string> ClusterNameCodec::parse(const RawNode& node) const {
-    constexpr std::size_t kLongest = 63;
-    const auto text = scalar(node, accepts());
-    if (text.has_error()) {
-        return text.error();
-    }
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-    };
-    if (text->empty() || text->size() > kLongest ||
-        !std::all_of(text->begin(), text->end(), allowed)) {
-        return refused(*text, "is no name in Kubernetes", accepts());
-    }
-    return std::string(*text);
-}
-
-std::string ClusterNameCodec::show(const std::string& value) const {
-    return yaml_text(value);
-}
-std::string ClusterNameCodec::accepts() const {
-    return "1 to 63 characters out of a-z, 0-9 and -";
 }
 
 Result<std::string> SinkCodec::parse(const RawNode& node) const {

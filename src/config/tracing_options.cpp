@@ -17,22 +17,6 @@ struct CollectorCodec {
     std::string accepts() const { return "a URL such as http://collector:4318"; }
 };
 
-struct ServiceNameCodec {
-    Result<std::string> parse(const RawNode& node) const {
-        constexpr std::size_t kLongest = 128;
-        const auto text = scalar(node, accepts());
-        if (text.has_error()) {
-            return text.error();
-        }
-        if (text->empty() || text->size() > kLongest) {
-            return refused(*text, "is no name", accepts());
-        }
-        return std::string(*text);
-    }
-    std::string show(const std::string& value) const { return yaml_text(value); }
-    std::string accepts() const { return "a name of at most 128 bytes"; }
-};
-
 }  // namespace
 
 const OptionTable<Tracing>& tracing_options() {
@@ -50,8 +34,10 @@ const OptionTable<Tracing>& tracing_options() {
         option("sample_ratio", Reload::Restart, &Tracing::sample_ratio, RealCodec{0, 1},
                "Share of the traces that begin at the router and are recorded. A request that "
                "comes with a traceparent is recorded when that says so."),
-        option("service_name", Reload::Restart, &Tracing::service_name, ServiceNameCodec{},
-               "What the spans name as their service (service.name)."),
+        option(
+            "service_name", Reload::Restart, &Tracing::service_name,
+            NameCodec{128, [](char) { return true; }, "is no name", "a name of at most 128 bytes"},
+            "What the spans name as their service (service.name)."),
     };
     return table;
 }
