@@ -221,15 +221,15 @@ void touch_new_at_the_bound(benchmark::State& state) {
 }
 BENCHMARK(touch_new_at_the_bound)->Arg(16)->Arg(256);
 
-void pin_and_unpin(benchmark::State& state) {
+void send_and_end(benchmark::State& state) {
     PrefixMap& map = shared_map(1'000'000, 8);
     const BenchChain chain = make_chain(0, 0, 8);
     for (auto _ : state) {
-        map.pin(chain.view(), BackendSlot(0));
-        map.unpin(chain.view(), BackendSlot(0));
+        map.touch_and_pin(chain.view(), BackendSlot(0), chain.view().hashes.size());
+        map.unpin_and_touch(chain.view(), BackendSlot(0));
     }
 }
-BENCHMARK(pin_and_unpin);
+BENCHMARK(send_and_end);
 
 void working_set_of_each(benchmark::State& state) {
     PrefixMap& map = shared_map(1'000'000, 200);

@@ -2,44 +2,12 @@
 
 namespace prefix_router::prefix {
 
-void PrefixMap::Table::pin(const Chain& chain, std::size_t backend) {
-    History* history = present(backend);
-    if (history == nullptr) {
-        return;
-    }
-    for (std::size_t block = chain.hashes.size(); block-- > 0;) {
-        const std::uint64_t key = key_of(chain.hashes[block]);
-        Slot* slot = slots_.find(key);
-        std::uint64_t* word = find_copy(slot, backend);
-        const Copy absent = Copy::make(backend, tokens_of(chain, block),
-                                       history->timeline.stamp(Timeline::kCleared));
-        if (word == nullptr) {
-            if (put(slot, key, absent.with_pins(1))) {
-                add_pin(*history, key, absent);
-            }
-            continue;
-        }
-        Copy copy(*word);
-        if (copy.pins() == 0 &&
-            history->timeline.sequence(copy.stamp()) < history->timeline.oldest()) {
-            uncount(copy);  // forgotten, though still in the table
-            copy = absent;
-        }
-        *word = add_pin(*history, key, copy).word();
-    }
-    publish(backend);
-}
-
-void PrefixMap::Table::unpin(const Chain& chain, std::size_t backend) {
-    drop_pins(chain, backend, [](Copy copy) { return copy; });
-}
-
 void PrefixMap::Table::unpin_computed(const Chain& chain, std::size_t backend) {
     drop_pins(chain, backend, [](Copy copy) { return copy.with_computed(); });
 }
 
 void PrefixMap::Table::unpin_failed(const Chain& chain, std::size_t backend) {
-    unpin(chain, backend);
+    drop_pins(chain, backend, [](Copy copy) { return copy; });
     erase_copies(chain, backend, 0, Erased::Uncomputed);
 }
 

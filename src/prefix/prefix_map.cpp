@@ -44,12 +44,6 @@ void PrefixMap::erase(const Chain& chain, BackendSlot backend, std::size_t from)
     table_->erase(chain, backend.index(), from);
 }
 
-void PrefixMap::pin(const Chain& chain, BackendSlot backend) {
-    table_->pin(chain, backend.index());
-}
-void PrefixMap::unpin(const Chain& chain, BackendSlot backend) {
-    table_->unpin(chain, backend.index());
-}
 void PrefixMap::touch_and_pin(const Chain& chain, BackendSlot backend, std::size_t believed) {
     table_->touch_and_pin(chain, backend.index(), believed);
 }

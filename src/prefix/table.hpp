@@ -50,8 +50,6 @@ class PrefixMap::Table final : private SlotFilter {
     void fill(std::size_t backend, Tokens tokens);
     void erase(const Chain& chain, std::size_t backend, std::size_t from);
 
-    void pin(const Chain& chain, std::size_t backend);
-    void unpin(const Chain& chain, std::size_t backend);
     void unpin_computed(const Chain& chain, std::size_t backend);
     void unpin_failed(const Chain& chain, std::size_t backend);
     Tokens pinned(std::size_t backend) const;

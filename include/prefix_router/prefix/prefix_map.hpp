@@ -72,7 +72,7 @@ class PrefixMap {
     /// along the chain.
     void distances(const Chain& chain, BackendSlot backend, std::vector<StackDistance>& out) const;
 
-    /// Inserts or touches the blocks [from, end) of the chain.
+    /// Inserts or touches the blocks [from, end) of the chain: they were computed.
     void touch(const Chain& chain, BackendSlot backend, std::size_t from = 0);
 
     /// Counts tokens that the backend's cache has taken in beside the map's blocks, such as an
@@ -85,19 +85,17 @@ class PrefixMap {
     /// blocks are not visited: their ends may be believed cached until they age or are touched.
     void erase(const Chain& chain, BackendSlot backend, std::size_t from);
 
-    /// Pins / unpins the chain: its blocks are used by a request in flight there. Pairs exactly.
-    void pin(const Chain& chain, BackendSlot backend);
-    void unpin(const Chain& chain, BackendSlot backend);
-    /// touch() then pin(), and unpin() then touch(), in one pass over the chain: a request is sent,
-    /// an answer ends. The latter may be done in parts, a chain's end before its beginning. Blocks
-    /// are there once computed: those from `believed` on are sent anew, touch() and
-    /// unpin_and_touch() say that they were computed.
+    /// A request is sent: touches the chain and pins it, since the request uses its blocks while it
+    /// is in flight there. Blocks are there once computed: those from `believed` on are sent anew.
+    /// Pairs exactly with one of the three that unpin.
     void touch_and_pin(const Chain& chain, BackendSlot backend, std::size_t believed = 0);
-    /// unpin(), and the request had them computed as far as it went.
-    void unpin_computed(const Chain& chain, BackendSlot backend);
-    /// unpin(), and it did not: forgets those that nobody else has computed or has pinned.
-    void unpin_failed(const Chain& chain, BackendSlot backend);
+    /// Its answer ends: unpins, and touches as computed, the blocks [from, end). May be done in
+    /// parts, a chain's end before its beginning.
     void unpin_and_touch(const Chain& chain, BackendSlot backend, std::size_t from = 0);
+    /// It ends otherwise, and had its blocks computed as far as it went.
+    void unpin_computed(const Chain& chain, BackendSlot backend);
+    /// It ends, and had not: forgets those that nobody else has computed or has pinned.
+    void unpin_failed(const Chain& chain, BackendSlot backend);
     Tokens pinned(BackendSlot backend) const;  ///< distinct tokens pinned
 
     /// Distinct tokens touched on the backend during the last `window` seconds of ticks, exact to

@@ -76,8 +76,7 @@ class Pressure {
         if (dice < 500) {
             const BackendSlot slot = any();
             const OwnedChain chain = random_chain();
-            map_.touch(chain.view(), slot);
-            map_.pin(chain.view(), slot);
+            map_.touch_and_pin(chain.view(), slot);
             flights_.push_back({slot, chain});
             if (flights_.size() > 40) {
                 finish();
@@ -103,7 +102,7 @@ class Pressure {
         const auto nth = static_cast<std::ptrdiff_t>(random_.below(flights_.size()));
         const Flight flight = std::move(flights_[static_cast<std::size_t>(nth)]);
         flights_.erase(flights_.begin() + nth);
-        map_.unpin(flight.chain.view(), flight.backend);
+        map_.unpin_computed(flight.chain.view(), flight.backend);
         if (random_.below(4) == 0) {
             map_.erase(flight.chain.view(), flight.backend, 0);
         } else {

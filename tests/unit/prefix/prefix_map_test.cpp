@@ -47,6 +47,10 @@ class PrefixMapTest : public testing::Test {
         map_.add_backend(kA, 1000);
         map_.add_backend(kB, 1000);
     }
+    /// A request for what is computed.
+    void send_again(const OwnedChain& chain) {
+        map_.touch_and_pin(chain.view(), kA, chain.hashes.size());
+    }
     PrefixMap map_{PrefixMap::Options{.memory_bytes = std::size_t{16} << 20}};
 };
 
@@ -125,13 +129,13 @@ TEST_F(PrefixMapTest, GhostsBeyondEightCapacitiesAreForgotten) {
 TEST_F(PrefixMapTest, APinnedChainIsBelievedUntilItIsUnpinned) {
     const OwnedChain chain = chain_of(1, 30);
     map_.touch(chain.view(), kA);
-    map_.pin(chain.view(), kA);
+    send_again(chain);
     for (std::uint64_t seed = 2; seed < 40; ++seed) {
         map_.touch(chain_of(seed, 50).view(), kA);
     }
     EXPECT_EQ(depth(map_, chain, kA), 30U);
     EXPECT_EQ(map_.pinned(kA), 300);
-    map_.unpin(chain.view(), kA);
+    map_.unpin_computed(chain.view(), kA);
     EXPECT_EQ(depth(map_, chain, kA), 0U);
     EXPECT_EQ(map_.pinned(kA), 0);
 }
@@ -141,11 +145,11 @@ TEST_F(PrefixMapTest, BelievesNothingBesideRequestsThatFillTheCache) {
     const OwnedChain waiting = chain_of(2, 40);
     map_.set_capacity(kA, 400);
     map_.touch(waiting.view(), kA);
-    map_.pin(waiting.view(), kA);
+    send_again(waiting);
     map_.touch(ended.view(), kA);
     EXPECT_EQ(depth(map_, ended, kA), 0U) << "the waiting request takes its place";
     EXPECT_EQ(depth(map_, waiting, kA), 40U);
-    map_.unpin(waiting.view(), kA);
+    map_.unpin_computed(waiting.view(), kA);
     EXPECT_EQ(depth(map_, ended, kA), 10U);
     EXPECT_EQ(depth(map_, waiting, kA), 30U);
 }
@@ -154,13 +158,13 @@ TEST_F(PrefixMapTest, CountsPinsExactlyBeyondTheEightBitsOfACopy) {
     const OwnedChain chain = chain_of(1, 3);
     map_.touch(chain.view(), kA);
     for (int i = 0; i < 1000; ++i) {
-        map_.pin(chain.view(), kA);
+        send_again(chain);
     }
     for (int i = 0; i < 999; ++i) {
-        map_.unpin(chain.view(), kA);
+        map_.unpin_computed(chain.view(), kA);
         EXPECT_EQ(map_.pinned(kA), 30);
     }
-    map_.unpin(chain.view(), kA);
+    map_.unpin_computed(chain.view(), kA);
     EXPECT_EQ(map_.pinned(kA), 0);
 }
 
@@ -208,7 +212,7 @@ TEST_F(PrefixMapTest, EraseSparesWhatAnotherRequestPins) {
     const OwnedChain shared = chain_of(1, 5);
     const OwnedChain failed = extended(shared, 2, 5);
     map_.touch(failed.view(), kA);
-    map_.pin(shared.view(), kA);
+    send_again(shared);
     map_.erase(failed.view(), kA, 0);
     EXPECT_EQ(depth(map_, failed, kA), 5U);
 }
@@ -216,7 +220,7 @@ TEST_F(PrefixMapTest, EraseSparesWhatAnotherRequestPins) {
 TEST_F(PrefixMapTest, AReusedSlotInheritsNothing) {
     const OwnedChain chain = chain_of(1, 20);
     map_.touch(chain.view(), kA);
-    map_.pin(chain.view(), kA);
+    send_again(chain);
     map_.remove_backend(kA);
     EXPECT_EQ(map_.entries(), 0U);
     map_.add_backend(kA, 1000);
@@ -230,11 +234,11 @@ TEST_F(PrefixMapTest, AReusedSlotInheritsNothing) {
 TEST_F(PrefixMapTest, AClearedBackendKeepsCapacityAndPinsButNoBlocks) {
     const OwnedChain chain = chain_of(1, 20);
     map_.touch(chain.view(), kA);
-    map_.pin(chain.view(), kA);
+    send_again(chain);
     map_.clear_backend(kA);
     EXPECT_EQ(depth(map_, chain, kA), 0U);
     EXPECT_EQ(map_.capacity(kA), 1000);
-    map_.unpin(chain.view(), kA);
+    map_.unpin_computed(chain.view(), kA);
     EXPECT_EQ(map_.pinned(kA), 0);
     EXPECT_EQ(map_.resident(kA), 0);
 }

@@ -28,8 +28,7 @@ struct Traffic {
     int steps = 700;
     /// Capacities change and blocks are erased: coarse buckets of ghosts come within the capacity.
     bool revives_ghosts = true;
-    Tokens tolerance = 0;      ///< tokens by which residency and distances may be off
-    bool joins_calls = false;  ///< touch_and_pin() and unpin_and_touch() instead of two calls each
+    Tokens tolerance = 0;  ///< tokens by which residency and distances may be off
 };
 
 /// A chain out of a tree: every node has three children, so that prefixes are shared at all depths.
@@ -100,16 +99,9 @@ class Comparison {
         const OwnedChain chain = random_chain(random_);
         touched_.push_back(chain);
         models_[i].touch(chain, now_);
-        if (traffic_.joins_calls) {
-            map_.touch_and_pin(chain.view(), slots_[i]);
-            models_[i].pin(chain);
-            trim(i);
-        } else {
-            map_.touch(chain.view(), slots_[i]);
-            map_.pin(chain.view(), slots_[i]);
-            trim(i);
-            models_[i].pin(chain);
-        }
+        map_.touch_and_pin(chain.view(), slots_[i]);
+        models_[i].pin(chain);
+        trim(i);
         flights_.push_back({i, chain});
     }
 
@@ -121,13 +113,13 @@ class Comparison {
         const Flight flight = flights_[static_cast<std::size_t>(nth)];
         flights_.erase(flights_.begin() + nth);
         const BackendSlot slot = slots_[flight.backend];
-        if (traffic_.joins_calls) {
+        if (random_.below(2) == 0) {
             const auto middle =
                 static_cast<std::size_t>(random_.below(flight.chain.hashes.size() + 1));
             map_.unpin_and_touch(flight.chain.view(), slot, middle);
             map_.unpin_and_touch(flight.chain.first(middle).view(), slot);
         } else {
-            map_.unpin(flight.chain.view(), slot);
+            map_.unpin_computed(flight.chain.view(), slot);
             map_.touch(flight.chain.view(), slot);
         }
         models_[flight.backend].unpin(flight.chain);
@@ -236,13 +228,6 @@ TEST(PrefixMapProperty, EqualsAnLruListPerBackendAtTheFinestResolution) {
 TEST(PrefixMapProperty, EqualsAnLruListWhileStampsAreRenumberedAllTheTime) {
     Traffic traffic{.options = exact_options()};
     traffic.options.renumber_after = 700;
-    compare_over_seeds(traffic);
-    traffic.options.renumber_after = 50;
-    compare_over_seeds(traffic);
-}
-
-TEST(PrefixMapProperty, EqualsAnLruListWhenPinsComeAndGoWithTouches) {
-    Traffic traffic{.options = exact_options(), .joins_calls = true};
     compare_over_seeds(traffic);
     traffic.options.renumber_after = 50;
     compare_over_seeds(traffic);
