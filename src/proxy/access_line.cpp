@@ -94,7 +94,7 @@ class LineWriter {
 
 }  // namespace
 
-void append_access_line(LogFormat format, std::string_view time, const AccessRecord& record,
+void append_access_line(LogFormat format, std::string_view time, const RequestRecord& record,
                         std::string& out) {
     LineWriter line(format, out);
     line.text("time", time);
@@ -113,8 +113,8 @@ void append_access_line(LogFormat format, std::string_view time, const AccessRec
     if (record.first_token) {
         line.milliseconds("first_token_ms", *record.first_token);
     }
-    if (record.held > Duration::zero()) {
-        line.milliseconds("held_ms", record.held);
+    if (record.held.value_or(Duration::zero()) > Duration::zero()) {
+        line.milliseconds("held_ms", *record.held);
     }
     if (!record.backend.empty()) {
         line.text("backend", record.backend);

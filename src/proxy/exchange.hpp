@@ -28,7 +28,6 @@
 namespace prefix_router::proxy {
 
 class RequestTrace;
-struct RequestFacts;
 
 /// One request and its answer, from the first byte of the one to the last of the other:
 ///
@@ -138,16 +137,16 @@ class Exchange final : public TicketOwner {
     routing::Outcome::Kind outcome_kind(bool has_error_event) const;
     Verdict verdict(bool has_error_event) const;
     void count(unsigned status);
-    void log(unsigned status);
     unsigned status() const;
     Ending ending() const;
     bool shows_truncation() const;
     void give_back_connection();
 
-    // exchange_trace.cpp
+    // exchange_record.cpp
     void begin_trace();
-    void end_trace();
-    RequestFacts request_facts() const;
+    void tell();
+    void end_trace(const RequestRecord& told);
+    RequestRecord record() const;
 
     /// True, with `failure_` set, when one of kInterrupts is among `events`.
     bool is_interrupted(net::Events events);

@@ -1,4 +1,4 @@
-// How an exchange ends: the error answer, the outcome for the routing, the counts, the log line.
+// How an exchange ends: the error answer, the outcome for the routing, the counts.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -58,8 +58,7 @@ void Exchange::settle() {
         settle_ticket();
     }
     count(status());
-    log(status());
-    end_trace();
+    tell();
     if (ticket_) {
         context_.services.metrics.in_flight.Decrement();
     }
@@ -215,42 +214,6 @@ void Exchange::count(unsigned status) {
     metrics.decisions(reason_).Increment();
     metrics.prompt_tokens.Increment(static_cast<double>(decision.prompt_tokens));
     metrics.expected_cached_tokens.Increment(static_cast<double>(decision.expected_cached));
-}
-
-void Exchange::log(unsigned status) {
-    if (!context_.services.access_log.is_enabled() || head_.method().empty()) {
-        return;
-    }
-    AccessRecord record;
-    record.request_id = head_.request_id();
-    record.peer = client_->peer;
-    record.method = head_.method();
-    record.path = head_.path();
-    record.api_key = key_ != nullptr ? std::string_view(key_->spec.name) : std::string_view();
-    record.status = status;
-    record.bytes_in = bytes_in_;
-    record.bytes_out = bytes_out_;
-    record.duration = now() - started_;
-    record.first_token = first_token_;
-    record.reported_cached = reported_cached_;
-    record.attempts = attempts_;
-    if (failure_) {
-        record.error = failure_->kind();
-    }
-    if (ticket_) {
-        record.held = ticket_->held();
-        record.prompt_tokens = placement_.decision.prompt_tokens;
-        record.expected_cached = placement_.decision.expected_cached;
-    }
-    if (placement_.backend) {
-        record.backend = placement_.backend->id;
-        record.reason = reason_;
-        const Seconds wait = placement_.decision.expected_wait;
-        if (wait > 0) {
-            record.expected_first_token = record.held + from_seconds(wait);
-        }
-    }
-    context_.log(record);
 }
 
 Ending Exchange::ending() const {

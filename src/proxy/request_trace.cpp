@@ -3,8 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "prefix_router/prompt/dialect.hpp"
-
 namespace prefix_router::proxy {
 namespace {
 
@@ -61,20 +59,20 @@ class Attributes {
     std::vector<std::pair<std::string_view, tracing::AttributeValue>>& list_;
 };
 
-void add_http(Attributes& attributes, const http::RequestHead& head, const RequestFacts& facts) {
-    attributes.text("http.request.method", head.method());
-    attributes.text("url.path", head.path());
-    attributes.text("url.scheme", facts.scheme);
-    attributes.text("client.address", facts.peer);
-    if (facts.status != 0) {
-        attributes.number("http.response.status_code", facts.status);
+void add_http(Attributes& attributes, const RequestRecord& record) {
+    attributes.text("http.request.method", record.method);
+    attributes.text("url.path", record.path);
+    attributes.text("url.scheme", record.scheme);
+    attributes.text("client.address", record.peer);
+    if (record.answered != 0) {
+        attributes.number("http.response.status_code", record.answered);
     }
-    attributes.number("http.request.size", facts.bytes_in);
-    attributes.number("http.response.size", facts.bytes_out);
-    if (facts.error) {
-        attributes.text("error.type", to_string(*facts.error));
-    } else if (facts.status >= kServerError) {
-        attributes.text("error.type", std::to_string(facts.status));
+    attributes.number("http.request.size", record.bytes_in);
+    attributes.number("http.response.size", record.bytes_out);
+    if (record.error) {
+        attributes.text("error.type", to_string(*record.error));
+    } else if (record.answered >= kServerError) {
+        attributes.text("error.type", std::to_string(record.answered));
     }
 }
 
@@ -87,33 +85,32 @@ void add_model(Attributes& attributes, prompt::Dialect dialect, std::string_view
     attributes.number("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens);
 }
 
-void add_decision(Attributes& attributes, const RequestFacts& facts) {
-    attributes.text("prefix_router.api_key", facts.api_key);
-    if (facts.first_token) {
-        attributes.seconds("prefix_router.first_token_s", *facts.first_token);
+void add_decision(Attributes& attributes, const RequestRecord& record) {
+    attributes.text("prefix_router.api_key", record.api_key);
+    if (record.first_token) {
+        attributes.seconds("prefix_router.first_token_s", *record.first_token);
     }
-    if (facts.placement == nullptr) {
+    if (!record.held) {
         return;
     }
-    attributes.seconds("prefix_router.held_s", facts.held);
-    const auto& decision = facts.placement->decision;
+    attributes.seconds("prefix_router.held_s", *record.held);
     attributes.number("prefix_router.prompt_tokens",
-                      static_cast<std::uint64_t>(decision.prompt_tokens));
-    if (facts.attempts == 0 || !facts.placement->backend) {
+                      static_cast<std::uint64_t>(record.prompt_tokens));
+    if (record.attempts == 0 || !record.reason) {
         return;
     }
-    attributes.text("prefix_router.backend", facts.placement->backend->id);
-    attributes.text("prefix_router.reason", routing::to_string(facts.reason));
+    attributes.text("prefix_router.backend", record.backend);
+    attributes.text("prefix_router.reason", routing::to_string(*record.reason));
     attributes.number("prefix_router.expected_cached_tokens",
-                      static_cast<std::uint64_t>(decision.expected_cached));
-    attributes.number("prefix_router.retries", facts.attempts - 1);
+                      static_cast<std::uint64_t>(record.expected_cached));
+    attributes.number("prefix_router.retries", record.attempts - 1);
 }
 
-std::string name_of(const http::RequestHead& head, prompt::Dialect dialect) {
-    std::string name(head.method());
-    if (dialect != prompt::Dialect::None) {  // else any text of a client's
+std::string name_of(const RequestRecord& record) {
+    std::string name(record.method);
+    if (record.dialect != prompt::Dialect::None) {  // else any text of a client's
         name += ' ';
-        name += head.path();
+        name += record.path;
     }
     return name;
 }
@@ -145,22 +142,22 @@ void RequestTrace::set_model(std::string_view model) {
     }
 }
 
-tracing::Span RequestTrace::span(const http::RequestHead& head, const RequestFacts& facts) const {
+tracing::Span RequestTrace::span(const RequestRecord& record) const {
     tracing::Span span;
     span.context = context_;
     if (parent_) {
         span.parent = parent_->span;
     }
     span.trace_state = trace_state_;
-    span.name = name_of(head, facts.dialect);
+    span.name = name_of(record);
     span.end = std::chrono::system_clock::now().time_since_epoch();
-    span.start = span.end - facts.duration;
-    span.has_failed = facts.status >= kServerError || facts.was_cut;
+    span.start = span.end - record.duration;
+    span.has_failed = record.answered >= kServerError || record.was_cut;
     Attributes attributes(span);
-    add_http(attributes, head, facts);
-    add_model(attributes, facts.dialect, model_, usage_);
-    add_decision(attributes, facts);
-    attributes.text("prefix_router.request_id", head.request_id());
+    add_http(attributes, record);
+    add_model(attributes, record.dialect, model_, usage_);
+    add_decision(attributes, record);
+    attributes.text("prefix_router.request_id", record.request_id);
     return span;
 }
 

@@ -117,7 +117,7 @@ bool WorkerContext::may_complain() {
     return std::exchange(last_complaint_, worker.ticks().now()) != worker.ticks().now();
 }
 
-void WorkerContext::log(const AccessRecord& record) {
+void WorkerContext::log(const RequestRecord& record) {
     append_access_line(services.access_log.format(), time_text_, record, lines_);
     if (lines_.size() >= kLogBatch) {
         flush_log();

@@ -58,7 +58,7 @@ class WorkerContext final : public net::Ticked {
     bool may_complain();
 
     /// Appends to the access log, which is enabled; the lines leave in batches.
-    void log(const AccessRecord& record);
+    void log(const RequestRecord& record);
     void on_tick(net::Tick now) override;
 
   private:

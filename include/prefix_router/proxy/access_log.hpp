@@ -9,11 +9,10 @@
 #include <string_view>
 #include <thread>
 
-#include "prefix_router/base/clock.hpp"
 #include "prefix_router/base/error.hpp"
 #include "prefix_router/base/logging.hpp"
 #include "prefix_router/config/config.hpp"
-#include "prefix_router/routing/decision.hpp"
+#include "prefix_router/proxy/request_record.hpp"
 
 namespace prometheus {
 class Counter;
@@ -21,33 +20,8 @@ class Counter;
 
 namespace prefix_router::proxy {
 
-/// One request as the access log tells it. Views live during the call only. Nothing here may hold
-/// a prompt, a query string or a credential.
-struct AccessRecord {
-    std::string_view request_id;
-    std::string_view peer;
-    std::string_view method;
-    std::string_view path;     ///< without the query
-    std::string_view api_key;  ///< its name; "" where none is asked for
-    unsigned status = 0;       ///< 499: the client left
-    std::string_view backend;
-    std::optional<routing::Reason> reason;
-    std::optional<ErrorKind> error;
-    Tokens prompt_tokens = 0;
-    Tokens expected_cached = 0;
-    std::optional<Tokens> reported_cached;
-    std::optional<Duration>
-        expected_first_token;  ///< as believed at the decision, holding included
-    std::optional<Duration> first_token;
-    Duration duration{};
-    Duration held{};
-    std::uint64_t bytes_in = 0;
-    std::uint64_t bytes_out = 0;
-    unsigned attempts = 0;
-};
-
 /// Appends one line, newline included, to `out`. `time` is the wall clock, already formatted.
-void append_access_line(LogFormat format, std::string_view time, const AccessRecord& record,
+void append_access_line(LogFormat format, std::string_view time, const RequestRecord& record,
                         std::string& out);
 
 /// The access log's file or stream. Workers hand over whole batches of lines; a thread of its own

@@ -10,8 +10,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-AccessRecord sample() {
-    AccessRecord record;
+RequestRecord sample() {
+    RequestRecord record;
     record.request_id = "abc123";
     record.peer = "10.0.0.1";
     record.method = "POST";
@@ -31,7 +31,7 @@ AccessRecord sample() {
     return record;
 }
 
-std::string line_of(LogFormat format, const AccessRecord& record) {
+std::string line_of(LogFormat format, const RequestRecord& record) {
     std::string out;
     append_access_line(format, "2026-11-30T12:00:00.000Z", record, out);
     return out;
@@ -47,7 +47,7 @@ TEST(AccessLine, TellsOneRequestAsText) {
 }
 
 TEST(AccessLine, TellsTheSameAsJson) {
-    AccessRecord record = sample();
+    RequestRecord record = sample();
     record.error = ErrorKind::ResetMidResponse;
     record.held = microseconds(250'000);
     const auto line = nlohmann::json::parse(line_of(LogFormat::Json, record));
@@ -61,7 +61,7 @@ TEST(AccessLine, TellsTheSameAsJson) {
 }
 
 TEST(AccessLine, LeavesOutWhatIsNotKnown) {
-    AccessRecord record;
+    RequestRecord record;
     record.method = "GET";
     record.path = "/";
     record.status = 400;
@@ -72,7 +72,7 @@ TEST(AccessLine, LeavesOutWhatIsNotKnown) {
 }
 
 TEST(AccessLine, CannotBeForgedByAClient) {
-    AccessRecord record = sample();
+    RequestRecord record = sample();
     record.path = "/x\r\nstatus=200 path=\"/y\"";
     record.request_id = std::string_view("a\0b\x1b[31m", 8);
     for (const LogFormat format : {LogFormat::Text, LogFormat::Json}) {
@@ -85,7 +85,7 @@ TEST(AccessLine, CannotBeForgedByAClient) {
 }
 
 TEST(AccessLine, BoundsWhatAClientSends) {
-    AccessRecord record = sample();
+    RequestRecord record = sample();
     const std::string path(100'000, 'x');
     record.path = path;
     EXPECT_LT(line_of(LogFormat::Text, record).size(), 1000U);
