@@ -6,14 +6,10 @@
 #include <string>
 #include <utility>
 
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
 #include <spdlog/spdlog.h>
 
 namespace prefix_router::proxy {
 namespace {
-
-constexpr double kNoWork = 1e-6;  // seconds per second: nothing was sent for a quarter of an hour
 
 routing::Router::Options router_options(const config::Config& config, std::size_t kept_decisions) {
     routing::Router::Options options;
@@ -32,19 +28,6 @@ prefix::PrefixMap::Options map_options(const config::Config& config) {
     prefix::PrefixMap::Options options;
     options.memory_bytes = config.limits.prefix_map_bytes;
     return options;
-}
-
-BackendCounts counts_of(const BackendMetrics& metrics) {
-    BackendCounts counts;
-    counts.requests = metrics.requests.Value();
-    counts.failures = metrics.failures.Value();
-    counts.refusals = metrics.refusals.Value();
-    counts.reported_prompt_tokens = metrics.reported_prompt_tokens.Value();
-    counts.reported_cached_tokens = metrics.reported_cached_tokens.Value();
-    counts.missing_cached_tokens = metrics.missing_cached_tokens.Value();
-    counts.unexpected_cached_tokens = metrics.unexpected_cached_tokens.Value();
-    counts.saved_prefill = metrics.saved_prefill_seconds.Value();
-    return counts;
 }
 
 }  // namespace
@@ -221,23 +204,27 @@ void RoutingDesk::probed(BackendSlot slot, bool is_alive) {
 }
 
 void RoutingDesk::scraped(BackendSlot slot, const pool::ScrapedLoad& load) {
-    std::unique_lock lock(mutex_);
-    pool::Backend* const backend = pool_.find(slot);
-    if (backend == nullptr) {
-        return;
+    std::string overruled;
+    {
+        const std::lock_guard lock(mutex_);
+        pool::Backend* const backend = pool_.find(slot);
+        if (backend == nullptr) {
+            return;
+        }
+        const TimePoint now = clock_.now();
+        const std::optional<Tokens> configured = backend->spec.capacity_tokens;
+        const bool is_contradicted = configured && load.capacity && *load.capacity != *configured;
+        const Tokens believed = is_contradicted ? router_.belief(slot, now).capacity : 0;
+        backend->scraped = load;
+        router_.backend_scraped(slot, now);
+        wake_released();
+        if (is_contradicted && router_.belief(slot, now).capacity != believed) {
+            overruled = backend->spec.id + ": capacity_tokens is " + std::to_string(*configured);
+        }
     }
-    const TimePoint now = clock_.now();
-    const std::optional<Tokens> configured = backend->spec.capacity_tokens;
-    const bool is_contradicted = configured && load.capacity && *load.capacity != *configured;
-    const auto believed = is_contradicted ? router_.belief(slot, now).capacity : Tokens();
-    backend->scraped = load;
-    router_.backend_scraped(slot, now);
-    wake_released();
-    if (is_contradicted && router_.belief(slot, now).capacity != believed) {
-        const std::string id = backend->spec.id;
-        lock.unlock();
-        spdlog::warn("backend {}: capacity_tokens is {}, but its engine reports {}, which counts",
-                     id, *configured, *load.capacity);
+    if (!overruled.empty()) {
+        spdlog::warn("backend {}, but its engine reports {}, which counts", overruled,
+                     *load.capacity);
     }
 }
 
@@ -256,114 +243,6 @@ void RoutingDesk::tick() {
         router_.tick(clock_.now());
         wake_released();
     }
-}
-
-std::size_t RoutingDesk::held() const {
-    const std::lock_guard lock(mutex_);
-    return router_.held();
-}
-
-routing::QueueState RoutingDesk::queue() const {
-    const std::lock_guard lock(mutex_);
-    return router_.queue();
-}
-
-bool RoutingDesk::has_usable_backend() const {
-    const std::lock_guard lock(mutex_);
-    return pool_.has_usable(clock_.now());
-}
-
-std::vector<BackendState> RoutingDesk::states() const {
-    const std::lock_guard lock(mutex_);
-    const TimePoint now = clock_.now();
-    std::vector<BackendState> states;
-    for (const BackendSlot slot : pool_.slots()) {
-        const pool::Backend& backend = *pool_.find(slot);
-        BackendState& state = states.emplace_back();
-        state.id = backend.spec.id;
-        state.url = backend.spec.url.text;
-        for (const ModelId model : backend.models) {
-            state.models.emplace_back(pool_.models().name(model));
-        }
-        state.health = backend.health.state(now);
-        state.is_draining = backend.draining;
-        state.is_leaving = backend.leaving;
-        state.last_error = entries_[slot.index()]->last_trouble();
-        state.scraped = backend.scraped;
-        state.belief = router_.belief(slot, now);
-        state.counts = counts_of(*entries_[slot.index()]->metrics);
-        state.counts.saved_prefill += state.belief.saved_prefill - published_saved_[slot.index()];
-    }
-    return states;
-}
-
-std::vector<routing::ExplainedDecision> RoutingDesk::decisions(std::size_t limit) const {
-    const std::lock_guard lock(mutex_);
-    return router_.explained(limit);
-}
-
-std::vector<routing::HotPrefix> RoutingDesk::hot_prefixes(std::size_t limit) const {
-    std::vector<routing::MarkedPrompt> prompts;
-    {
-        const std::lock_guard lock(mutex_);
-        prompts = router_.sampled_prompts();
-    }
-    auto ranked = routing::rank_prefixes(prompts, limit);  // outside the lock: a millisecond
-    const std::lock_guard lock(mutex_);
-    for (routing::HotPrefix& prefix : ranked) {
-        prefix.copies = map_.copies(prefix.hash);
-    }
-    return ranked;
-}
-
-void RoutingDesk::publish() {
-    const std::lock_guard lock(mutex_);
-    const TimePoint now = clock_.now();
-    double work = 0;
-    double most_work = 0;
-    for (const BackendSlot slot : pool_.slots()) {
-        const pool::Backend& backend = *pool_.find(slot);
-        const routing::BackendBelief belief = router_.belief(slot, now);
-        work += belief.work;
-        most_work = std::max(most_work, belief.work);
-        if (backend.leaving && pool_.find(backend.spec.id)) {
-            continue;  // the id is another backend's by now
-        }
-        const BackendMetrics& series = *entries_[slot.index()]->metrics;
-        series.in_flight.Set(belief.in_flight);
-        series.most_in_flight.Set(belief.max_in_flight.value_or(0));
-        series.healthy.Set(!backend.leaving && backend.health.is_usable(now) ? 1 : 0);
-        series.backlog_seconds.Set(belief.backlog);
-        series.capacity_tokens.Set(static_cast<double>(belief.capacity));
-        series.resident_tokens.Set(static_cast<double>(belief.resident));
-        series.prefill_rate.Set(belief.prefill_tokens_per_s);
-        series.prefill_overhead.Set(belief.overhead);
-        series.lanes.Set(belief.lanes);
-        publish_saved(slot, belief);
-        series.work.Set(belief.work);
-        series.foreign.Set(belief.foreign);
-        series.running.Set(backend.scraped.running.value_or(0));
-        series.waiting.Set(backend.scraped.waiting.value_or(0));
-    }
-    const routing::QueueState queue = router_.queue();
-    for (std::size_t i = 0; i < config::kPriorities; ++i) {
-        metrics_.held(static_cast<config::Priority>(i)).Set(static_cast<double>(queue.held[i]));
-    }
-    metrics_.held_bytes.Set(static_cast<double>(queue.bytes));
-    metrics_.busiest_share.Set(work > kNoWork ? most_work / work : 0);
-    metrics_.panic.Set(!pool_.slots().empty() && !pool_.has_usable(now) ? 1 : 0);
-    metrics_.map_entries.Set(static_cast<double>(map_.entries()));
-    metrics_.map_bytes.Set(static_cast<double>(map_.memory_bytes()));
-    metrics_.lock_wait_seconds.Increment(mutex_.waited() - published_waiting_);
-    published_waiting_ = mutex_.waited();
-}
-
-/// Routing counts from when the backend joined, its series may be older.
-void RoutingDesk::publish_saved(BackendSlot slot, const routing::BackendBelief& belief) {
-    Seconds& published = published_saved_[slot.index()];
-    entries_[slot.index()]->metrics->saved_prefill_seconds.Increment(belief.saved_prefill -
-                                                                     published);
-    published = belief.saved_prefill;
 }
 
 RoutingDesk::Placement RoutingDesk::placement_of(const routing::Decision& decision) const {
