@@ -176,7 +176,7 @@ class Tracing(unittest.TestCase):
         self.assertEqual(field(self.collector.heads[0], "authorization"), "Bearer collector-secret")
         self.assertNotIn("collector-secret", router.admin("/config"))
         self.assertNotIn(b"collector-secret", router.text())
-        self.assertEqual(router.metric("tracing_exported_spans_total"), 1)
+        wait_until(lambda: router.metric("tracing_exported_spans_total") == 1)
 
 
 if __name__ == "__main__":
