@@ -14,10 +14,11 @@ namespace {
 class WatchedClock final : public Clock {
   public:
     TimePoint now() const override {
+        const TimePoint now{Duration{nanoseconds_.load()}};  // before the test advances it
         if (!was_asked_.exchange(true)) {
             asked_.set_value();
         }
-        return TimePoint{Duration{nanoseconds_.load()}};
+        return now;
     }
     void advance(Duration by) { nanoseconds_ += by.count(); }
     void wait_until_asked() { asked_.get_future().wait(); }
