@@ -1,6 +1,7 @@
 #include "prefix_router/admin/endpoints.hpp"
 
 #include <charconv>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -71,13 +72,42 @@ Answer show_metrics(const Sources& sources) {
     return {200, "text/plain; version=0.0.4; charset=utf-8", sources.registry.exposition()};
 }
 
+/// An address, the name of a Service: monitoring asks by whatever it has found.
+Route for_monitoring(const char* path, std::function<Answer(const Request&)> handle) {
+    Route route{"GET", path, std::move(handle)};
+    route.is_for_monitoring = true;
+    return route;
+}
+
+Route probe(const char* path, std::function<Answer(const Request&)> handle) {
+    Route route = for_monitoring(path, std::move(handle));
+    route.is_open = true;
+    return route;
+}
+
+/// A hash is no secret, but it is worth trying words against.
+Answer show_config(const Sources& sources) {
+    constexpr const char* kHidden = "(hidden)";
+    config::Config shown = sources.levers.effective();
+    if (shown.admin_token_sha256) {
+        shown.admin_token_sha256 = kHidden;
+    }
+    for (config::AdminToken& token : shown.admin_tokens) {
+        token.sha256 = kHidden;
+    }
+    for (config::ApiKey& key : shown.api_keys) {
+        key.sha256 = kHidden;
+    }
+    return {200, "application/yaml", config::to_yaml(shown, config::Comments::Without)};
+}
+
 }  // namespace
 
 std::vector<Route> endpoints(const Sources& sources) {
     std::vector<Route> routes{
-        {"GET", "/metrics", [sources](const Request&) { return show_metrics(sources); }},
-        {"GET", "/healthz", [](const Request&) { return json_answer({{"alive", true}}); }, true},
-        {"GET", "/readyz", [sources](const Request&) { return show_readiness(sources); }, true},
+        for_monitoring("/metrics", [sources](const Request&) { return show_metrics(sources); }),
+        probe("/healthz", [](const Request&) { return json_answer({{"alive", true}}); }),
+        probe("/readyz", [sources](const Request&) { return show_readiness(sources); }),
         {"GET", "/backends", [sources](const Request&) { return show_backends(sources); }},
         {"GET", "/decisions",
          [sources](const Request& request) { return show_decisions(sources, request); }},
@@ -85,11 +115,7 @@ std::vector<Route> endpoints(const Sources& sources) {
          [](const Request&) {
              return Answer{200, "application/json", std::string(assets::openapi)};
          }},
-        {"GET", "/config",
-         [sources](const Request&) {
-             return Answer{200, "application/yaml",
-                           config::to_yaml(sources.levers.effective(), config::Comments::Without)};
-         }},
+        {"GET", "/config", [sources](const Request&) { return show_config(sources); }},
         {"POST", "/explain",
          [sources](const Request& request) { return explain(sources, request); }},
     };

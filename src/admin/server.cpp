@@ -1,6 +1,5 @@
 #include "prefix_router/admin/server.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -21,6 +20,8 @@
 
 #include "prefix_router/net/listener.hpp"
 
+#include "admin/access.hpp"
+#include "admin/answers.hpp"
 #include "admin/event_streams.hpp"
 #include "admin/query.hpp"
 #include "admin/route_path.hpp"
@@ -38,12 +39,6 @@ constexpr std::chrono::seconds kRequestTime{10};
 constexpr std::size_t kBodyLimit = std::size_t{8} << 20;
 constexpr const char* kNobody = "local";
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
-
-Answer error_answer(unsigned status, const std::string& message) {
-    return {status, "application/json",
-            R"({"error":{"message":")" + message + R"(","type":"admin_error","code":)" +
-                std::to_string(status) + "}}\n"};
-}
 
 std::string known_paths(const std::vector<Route>& routes) {
     std::string list;
@@ -76,24 +71,8 @@ Answer handle(const Route& route, const Request& request) {
         return route.handle(request);
     } catch (const std::exception& failure) {
         spdlog::error("admin: {} {} failed: {}", route.method, route.path, failure.what());
-        return error_answer(500, "the request failed; the log says why");
+        return refusal(500, "the request failed; the log says why");
     }
-}
-
-/// Where a token is asked for, whoever has it may do everything. Where none is, only what runs on
-/// this machine may change something, and no web page that a browser here has open: browsers send
-/// Origin with every change.
-std::optional<Answer> refusal_without_token(const http::request<http::string_body>& message,
-                                            bool is_peer_local) {
-    if (!is_peer_local) {
-        return error_answer(
-            403, "without a token (admin_token_sha256) changes are taken from this machine only");
-    }
-    if (message.find(http::field::origin) != message.end()) {
-        return error_answer(403,
-                            "without a token (admin_token_sha256) web pages may change nothing");
-    }
-    return std::nullopt;
 }
 
 bool is_local(const tcp::socket& socket) {
@@ -105,21 +84,6 @@ bool is_local(const tcp::socket& socket) {
     return address.is_loopback() ||
            (address.is_v6() && address.to_v6().is_v4_mapped() &&
             asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback());
-}
-
-/// Whose token the request shows; null: nobody's.
-const Token* shown(const http::request<http::string_body>& message,
-                   const std::vector<Token>& tokens) {
-    constexpr std::string_view kBearer = "Bearer ";
-    std::string_view value(message[http::field::authorization]);
-    if (!value.starts_with(kBearer)) {
-        return nullptr;
-    }
-    value.remove_prefix(kBearer.size());
-    const Sha256 hash = sha256(value);
-    const auto found = std::ranges::find_if(
-        tokens, [&](const Token& token) { return are_equal_secrets(hash, token.hash); });
-    return found != tokens.end() ? &*found : nullptr;
 }
 
 Result<tcp::endpoint> endpoint_of(const config::ListenAddress& address) {
@@ -142,6 +106,21 @@ Result<tcp::endpoint> endpoint_of(const net::Descriptor& inherited) {
     return tcp::endpoint(bound->family() == AF_INET ? tcp::v4() : tcp::v6(), bound->port());
 }
 
+std::optional<std::string_view> field(const http::request<http::string_body>& message,
+                                      http::field name) {
+    const auto found = message.find(name);
+    return found != message.end() ? std::optional<std::string_view>(found->value()) : std::nullopt;
+}
+
+Caller caller_of(const http::request<http::string_body>& message, bool is_local) {
+    Caller caller;
+    caller.authorization = field(message, http::field::authorization).value_or("");
+    caller.host = field(message, http::field::host);
+    caller.origin = field(message, http::field::origin);
+    caller.is_local = is_local;
+    return caller;
+}
+
 Request read_request(const http::request<http::string_body>& message) {
     Request request;
     request.method = std::string(message.method_string());
@@ -155,8 +134,8 @@ Request read_request(const http::request<http::string_body>& message) {
 class Server::Listener {
   public:
     Listener(const tcp::endpoint& endpoint, std::vector<Route> routes, net::Descriptor inherited,
-             std::vector<Token> tokens)
-        : routes_(std::move(routes)), tokens_(std::move(tokens)), acceptor_(io_) {
+             Permissions permissions)
+        : routes_(std::move(routes)), access_(std::move(permissions)), acceptor_(io_) {
         if (inherited.is_open()) {
             acceptor_.assign(endpoint.protocol(), inherited.release());
         } else {
@@ -234,7 +213,7 @@ class Server::Listener {
             if (read_error) {
                 co_return;
             }
-            if (EventStreams* const streams = streams_for(parser.get())) {
+            if (EventStreams* const streams = streams_for(parser.get(), is_peer_local)) {
                 co_await streams->serve(stream);
                 break;
             }
@@ -251,12 +230,17 @@ class Server::Listener {
     }
 
     /// The streams that answer the request; null: respond() does.
-    EventStreams* streams_for(const http::request<http::string_body>& message) {
-        const Request request = read_request(message);
+    EventStreams* streams_for(const http::request<http::string_body>& message, bool is_peer_local) {
+        Request request = read_request(message);
         const auto found = streams_.find(request.path);
-        const bool is_allowed = tokens_.empty() || shown(message, tokens_) != nullptr;
-        const bool is_served = found != streams_.end() && request.method == "GET" && !is_retired_ &&
-                               is_allowed && !found->second->is_full();
+        if (found == streams_.end() || request.method != "GET" || is_retired_) {
+            return nullptr;
+        }
+        bool is_known_path = false;
+        const Route* const route = find_route(routes_, request, is_known_path);
+        const Caller caller = caller_of(message, is_peer_local);
+        const bool is_served =
+            !access_.refusal(route, request.method, caller) && !found->second->is_full();
         return is_served ? found->second.get() : nullptr;
     }
 
@@ -264,30 +248,20 @@ class Server::Listener {
         Request request = read_request(message);
         bool is_known_path = false;
         const Route* const route = find_route(routes_, request, is_known_path);
-        const bool is_open = route != nullptr && route->is_open;
-        const Token* const token = shown(message, tokens_);
-        if (!tokens_.empty() && !is_open && token == nullptr) {
-            Answer refusal =
-                error_answer(401, "send the admin token as Authorization: Bearer TOKEN");
-            refusal.fields.emplace_back("WWW-Authenticate", "Bearer");
-            return refusal;
+        const Caller caller = caller_of(message, is_peer_local);
+        if (auto refused = access_.refusal(route, request.method, caller)) {
+            return std::move(*refused);
         }
         if (route == nullptr) {
-            return is_known_path
-                       ? error_answer(405, "method not allowed here")
-                       : error_answer(404, "no such endpoint; known: " + known_paths(routes_));
+            return is_known_path ? refusal(405, "method not allowed here")
+                                 : refusal(404, "no such endpoint; known: " + known_paths(routes_));
         }
         if (request.method == "GET" && streams_.contains(request.path)) {
-            Answer refusal =
-                error_answer(503, "as many event streams are open as may be; try again");
-            refusal.fields.emplace_back("Retry-After", "5");
-            return refusal;
+            Answer full = refusal(503, "as many event streams are open as may be; try again");
+            full.fields.emplace_back("Retry-After", "5");
+            return full;
         }
-        if (tokens_.empty() && route->is_change) {
-            if (auto refusal = refusal_without_token(message, is_peer_local)) {
-                return std::move(*refusal);
-            }
-        }
+        const Token* const token = access_.token_of(caller);
         request.who = token != nullptr ? token->name : kNobody;
         return handle(*route, request);
     }
@@ -313,7 +287,7 @@ class Server::Listener {
 
     asio::io_context io_{1};
     std::vector<Route> routes_;
-    std::vector<Token> tokens_;
+    const Access access_;
     std::map<std::string, std::unique_ptr<EventStreams>> streams_;  // by path
     tcp::acceptor acceptor_;
     std::uint16_t port_ = 0;
@@ -327,14 +301,14 @@ Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::start(const config::ListenAddress& address,
                                               std::vector<Route> routes, net::Descriptor inherited,
-                                              std::vector<Token> tokens) {
+                                              Permissions permissions) {
     const auto endpoint = inherited.is_open() ? endpoint_of(inherited) : endpoint_of(address);
     if (!endpoint) {
         return endpoint.error();
     }
     try {
         auto listener = std::make_unique<Listener>(*endpoint, std::move(routes),
-                                                   std::move(inherited), std::move(tokens));
+                                                   std::move(inherited), std::move(permissions));
         listener->run();
         return std::unique_ptr<Server>(new Server(std::move(listener)));
     } catch (const boost::system::system_error& failure) {

@@ -69,10 +69,12 @@ class Application::Parts {
 
 namespace {
 
-std::vector<admin::Token> admin_tokens(const config::Config& config) {
-    std::vector<admin::Token> tokens;
-    const auto add = [&tokens](const std::string& name, const std::string& hash) {
-        tokens.push_back({name, parse_sha256(hash).value_or(Sha256())});
+/// Whoever writes a name into admin means to ask by it.
+admin::Permissions admin_permissions(const config::Config& config) {
+    admin::Permissions permissions;
+    permissions.allowed_hosts.push_back(config.admin->host);
+    const auto add = [&permissions](const std::string& name, const std::string& hash) {
+        permissions.tokens.push_back({name, parse_sha256(hash).value_or(Sha256())});
     };
     if (config.admin_token_sha256) {
         add("admin", *config.admin_token_sha256);
@@ -80,7 +82,7 @@ std::vector<admin::Token> admin_tokens(const config::Config& config) {
     for (const config::AdminToken& token : config.admin_tokens) {
         add(token.name, token.sha256);
     }
-    return tokens;
+    return permissions;
 }
 
 /// The admin server, or null when it is off or its default port is taken in quick start. `way_out`
@@ -93,7 +95,7 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
         return std::unique_ptr<admin::Server>();
     }
     auto started = admin::Server::start(*config.admin, admin::endpoints(sources),
-                                        std::move(inherited), admin_tokens(config));
+                                        std::move(inherited), admin_permissions(config));
     if (started) {
         return started;
     }

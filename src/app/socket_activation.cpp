@@ -62,16 +62,18 @@ std::string_view next_name(std::string_view& names) {
 
 Result<ListeningSockets> sockets_from_service_manager() {
     const auto process = whole_number(take_variable("LISTEN_PID"));
-    const auto count = whole_number(take_variable("LISTEN_FDS"));
+    const std::string told = take_variable("LISTEN_FDS");
+    const auto count = whole_number(told);
     const std::string names = take_variable("LISTEN_FDNAMES");
     ListeningSockets sockets;
-    if (process != ::getpid() || !count) {
+    if (process != ::getpid() || told.empty()) {
         return sockets;
     }
-    if (*count < 0 || *count > kMostDescriptors) {
-        return Error(ErrorKind::InvalidConfiguration, "LISTEN_FDS: more than " +
-                                                          std::to_string(kMostDescriptors) +
-                                                          " descriptors cannot be served");
+    if (!count || *count < 0 || *count > kMostDescriptors) {
+        return Error(ErrorKind::InvalidConfiguration,
+                     "LISTEN_FDS: '" + told +
+                         "' is no number of descriptors that can be served; it may be from 0 to " +
+                         std::to_string(kMostDescriptors));
     }
     std::string_view names_left = names;
     for (int i = 0; i < *count; ++i) {
@@ -80,6 +82,11 @@ Result<ListeningSockets> sockets_from_service_manager() {
             return socket.error();
         }
         if (next_name(names_left) == "admin") {
+            if (sockets.is_admin_given) {
+                return Error(ErrorKind::InvalidConfiguration,
+                             "LISTEN_FDNAMES: two sockets are named admin, and one is served; give "
+                             "the unit with FileDescriptorName=admin one ListenStream=");
+            }
             sockets.admin = std::move(*socket);
             sockets.is_admin_given = true;
         } else {

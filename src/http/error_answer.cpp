@@ -180,6 +180,13 @@ std::string body_of(const Error& error, unsigned status, ErrorShape shape) {
     return body;
 }
 
+/// How fast a queue drains is a guess of the moment; when a key has its next turn is known.
+long retry_seconds(ErrorKind kind, std::chrono::seconds wait) {
+    constexpr long kMinute = 60;
+    constexpr long kHour = 3600;
+    return std::clamp<long>(wait.count(), 1, kind == ErrorKind::RateLimited ? kHour : kMinute);
+}
+
 }  // namespace
 
 unsigned status_of(ErrorKind kind) {
@@ -273,7 +280,7 @@ std::string error_answer(const Error& error, const ErrorAnswerOptions& options) 
     }
     if (status == 429 || status == 503) {
         answer += "\r\nRetry-After: ";
-        answer += std::to_string(std::clamp<long>(options.retry_after.count(), 1, 60));
+        answer += std::to_string(retry_seconds(error.kind(), options.retry_after));
     }
     if (ends_connection(error.kind()) || !options.keeps_alive) {
         answer += "\r\nConnection: close";

@@ -113,6 +113,38 @@ class Changes(unittest.TestCase):
         self.assertIn("web pages", told["error"]["message"])
         self.assertIsNone(self.router.process.poll())
 
+    def test_a_name_that_a_page_could_have_is_not_the_listeners(self):
+        named = {"Host": "rebound.example:%d" % self.router.admin_port}
+        for path in ("/config", "/backends", "/decisions", "/", "/dashboard/events", "/nothing"):
+            status, told = self.router.post(path, None, named, "GET")
+            self.assertEqual(status, 421, path)
+            self.assertIn("use an IP address or localhost", told["error"]["message"])
+        self.change("POST", "/drain", status=421, fields=named)
+        for path in ("/healthz", "/readyz", "/metrics"):
+            request = urllib.request.Request("http://127.0.0.1:%d%s" % (self.router.admin_port, path), headers=named)
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+                self.assertEqual(reply.status, 200, path)
+
+
+class Hashes(unittest.TestCase):
+    def test_are_not_shown(self):
+        hashes = [hashlib.sha256(word).hexdigest() for word in (b"token", b"operator", b"key")]
+        router = Reloadable(entries(("a", Backend())), None, """admin_token_sha256: '%s'
+admin_tokens:
+  - {name: ada, sha256: '%s'}
+api_keys:
+  - {name: alpha, sha256: '%s'}
+""" % tuple(hashes))
+        self.addCleanup(router.end)
+        request = urllib.request.Request("http://127.0.0.1:%d/config" % router.admin_port,
+                                         headers={"Authorization": "bearer token"})
+        with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+            shown = reply.read().decode()
+        self.assertEqual(shown.count("(hidden)"), 3)
+        self.assertIn("name: alpha", shown)
+        for hashed in hashes:
+            self.assertNotIn(hashed, shown)
+
 
 class Token(unittest.TestCase):
     def test_is_asked_for_and_named_in_the_log(self):
@@ -120,9 +152,11 @@ class Token(unittest.TestCase):
         hashed = hashlib.sha256(b"secret").hexdigest()
         router = Reloadable(entries(("a", backend)), None, "admin_token_sha256: '%s'\n" % hashed)
         self.addCleanup(router.end)
-        shown = {"Authorization": "Bearer secret", "Origin": "http://elsewhere"}
+        shown = {"Authorization": "Bearer secret"}
+        own, foreign = ({"Origin": "http://" + host} for host in ("127.0.0.1:%d" % router.admin_port, "elsewhere"))
         self.assertEqual(router.post("/backends/a/drain")[0], 401)
-        self.assertEqual(router.post("/backends/a/drain", fields=shown)[0], 200)
+        self.assertEqual(router.post("/backends/a/drain", fields=shown | foreign)[0], 403)
+        self.assertEqual(router.post("/backends/a/drain", fields=shown | own)[0], 200)
         router.says(b"admin: admin drains backend a")
 
     def test_of_each_operator_is_named_in_the_log(self):

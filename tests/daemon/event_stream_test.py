@@ -90,7 +90,7 @@ class EventStreams(unittest.TestCase):
         router = self.router()
         deaf = socket.create_connection(("127.0.0.1", router.admin_port), timeout=PATIENCE)
         self.addCleanup(deaf.close)
-        deaf.sendall(f"GET {PATH} HTTP/1.1\r\nHost: r\r\n\r\n".encode())
+        deaf.sendall(f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         stream = self.stream(router)
         self.assertEqual([stream.event()[0] for _ in range(3)], ["history", "state", "state"])
 

@@ -122,23 +122,24 @@ class Ends(unittest.TestCase):
 
 
 BECOME_ACTIVATED = """import os, sys
-numbers = [int(n) for n in sys.argv[1].split(",")]
+numbers = [int(n) for n in sys.argv[1].split(",") if n]
 for i, number in enumerate(numbers):
     os.dup2(number, 100 + i)
 for i in range(len(numbers)):
     os.dup2(100 + i, 3 + i)
-os.environ.update(LISTEN_PID=str(os.getpid() + int(sys.argv[3])), LISTEN_FDS=str(len(numbers)),
+os.environ.update(LISTEN_PID=str(os.getpid() + int(sys.argv[3])), LISTEN_FDS=sys.argv[4] or str(len(numbers)),
                   LISTEN_FDNAMES=sys.argv[2])
-os.execv(sys.argv[4], sys.argv[4:])
+os.execv(sys.argv[5], sys.argv[5:])
 """
 
 
-def activated(sockets, names, settings="", process_offset=0, arguments=()):
-    """A router that finds `sockets` as its descriptors 3 and following, as a service manager leaves them."""
+def activated(sockets, names, settings="", process_offset=0, arguments=(), count=""):
+    """A router that finds `sockets` as its descriptors 3 and following, as a service manager leaves them. `count`: what it
+    is told instead of their number."""
     numbers = [each.fileno() for each in sockets]
     return Router([Backend()], settings, are_up=False, pass_fds=numbers, arguments=arguments,
                   launcher=[sys.executable, "-c", BECOME_ACTIVATED, ",".join(map(str, numbers)), names,
-                            str(process_offset)])
+                            str(process_offset), count])
 
 
 class SocketActivation(unittest.TestCase):
@@ -168,6 +169,19 @@ class SocketActivation(unittest.TestCase):
             router = activated([data], "x")
             self.assertIn(b"is no listening stream socket; use ListenStream=", router.text())
             self.assertEqual(router.end(), 1)
+
+    def test_says_that_only_one_can_be_the_admin_listeners(self):
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+            router = activated([one, other], "admin:admin")
+            self.assertIn(b"two sockets are named admin", router.text())
+            self.assertEqual(router.end(), 1)
+
+    def test_says_what_is_no_number_of_sockets(self):
+        for count in ("-1", "1025", "some"):
+            with self.subTest(count):
+                router = activated([], "", count=count)
+                self.assertIn(b"LISTEN_FDS: '%s' is no number" % count.encode(), router.text())
+                self.assertEqual(router.end(), 1)
 
 
 class Clients:

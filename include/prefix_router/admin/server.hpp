@@ -44,6 +44,9 @@ struct Route {
     /// clients at a time.
     std::shared_ptr<EventFeed> feed = nullptr;
     bool is_change = false;  ///< without a token for this machine alone, and for no web page
+    /// Answers under any name, such as a Service's; all else, without a token, under those alone
+    /// that no web page can have.
+    bool is_for_monitoring = false;
 };
 
 /// Who may do everything that is not open to all.
@@ -52,18 +55,23 @@ struct Token {
     Sha256 hash;
 };
 
+struct Permissions {
+    std::vector<Token> tokens;               ///< empty: none is asked for
+    std::vector<std::string> allowed_hosts;  ///< names of the listener, beside its machine's own
+};
+
 /// The admin listener: a small HTTP server on a thread of its own, apart from the data plane in
 /// every respect. Unknown paths get 404 with the list of known ones, other methods 405. Requests
 /// are limited to 8 MiB and 10 s. Event streams hold up nobody and end with retire(). start() and
 /// stop() belong to one owner; stop() (or destruction) joins the thread.
 class Server {
   public:
-    /// Serves on the `inherited` socket where there is one, and binds `address` where not. With a
-    /// `tokens`, what is not open is served to `Authorization: Bearer` whose hash one of them is.
+    /// Serves on the `inherited` socket where there is one, and binds `address` where not. With
+    /// tokens, what is not open is served to `Authorization: Bearer` whose hash one of them is.
     static Result<std::unique_ptr<Server>> start(const config::ListenAddress& address,
                                                  std::vector<Route> routes,
                                                  net::Descriptor inherited = {},
-                                                 std::vector<Token> tokens = {});
+                                                 Permissions permissions = {});
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;

@@ -24,7 +24,7 @@ struct ErrorAnswerOptions {
     std::string_view request_id = {};  ///< "": not known yet, no field
     bool is_head = false;              ///< no body is sent, its Content-Length is
     bool keeps_alive = false;          ///< the connection stays open, unless ends_connection(kind)
-    /// For 429 and 503; sent in whole seconds between 1 and 60.
+    /// For 429 and 503; sent in whole seconds, from 1 to 60, or to 3600 for RateLimited.
     std::chrono::seconds retry_after{1};
     ErrorShape shape = ErrorShape::OpenAi;
 };

@@ -58,7 +58,8 @@ void RouterTest::TearDown() {
 
 Answer RouterTest::admin(std::string_view path) const {
     TestClient client(*router_->admin_port());
-    client.request(path, {}, admin_fields + "Connection: close\r\n");
+    client.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: 127.0.0.1\r\n" + admin_fields +
+                "Connection: close\r\n\r\n");
     return client.read();
 }
 

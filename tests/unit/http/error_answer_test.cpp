@@ -96,6 +96,8 @@ TEST(ErrorAnswer, BoundsRetryAfterAndSendsItOnlyWhenARetryHelps) {
     EXPECT_THAT(answer(ErrorKind::Overloaded, 7), HasSubstr("\r\nRetry-After: 7\r\n"));
     EXPECT_THAT(answer(ErrorKind::NoBackend, 0), HasSubstr("\r\nRetry-After: 1\r\n"));
     EXPECT_THAT(answer(ErrorKind::NoBackend, 9999), HasSubstr("\r\nRetry-After: 60\r\n"));
+    EXPECT_THAT(answer(ErrorKind::RateLimited, 900), HasSubstr("\r\nRetry-After: 900\r\n"));
+    EXPECT_THAT(answer(ErrorKind::RateLimited, 9999), HasSubstr("\r\nRetry-After: 3600\r\n"));
     EXPECT_THAT(answer(ErrorKind::BadResponse, 7), Not(HasSubstr("Retry-After")));
 }
 
