@@ -9,7 +9,9 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Of the package only: cmake --install must not overwrite a configuration.
 install(FILES packaging/debian/prefix-router.yaml DESTINATION /etc/prefix-router COMPONENT service EXCLUDE_FROM_ALL)
-install(FILES packaging/systemd/prefix-router.service DESTINATION lib/systemd/system COMPONENT service EXCLUDE_FROM_ALL)
+install(FILES packaging/systemd/prefix-router.service packaging/systemd/prefix-router.socket
+              packaging/systemd/prefix-router-admin.socket
+        DESTINATION lib/systemd/system COMPONENT service EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};${PROJECT_NAME};ALL;/;${CMAKE_BINARY_DIR};${PROJECT_NAME};service;/")

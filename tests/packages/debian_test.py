@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.error
 import urllib.request
 
 import debian_chroot
@@ -22,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE = 60
 CONFIG = "etc/prefix-router/prefix-router.yaml"
 UNIT = "usr/lib/systemd/system/prefix-router.service"
+SOCKETS = ("prefix-router.socket", "prefix-router-admin.socket")
 ENABLED = "etc/systemd/system/multi-user.target.wants/prefix-router.service"
 
 
@@ -87,6 +89,10 @@ class Package(unittest.TestCase):
         self.assertIn("good", self.chroot.run("prefix-router", "check", "--config", f"/{CONFIG}"))
         self.assertIn("prefix-router", self.chroot.run("id", "prefix-router"))
         self.assertTrue(self.at(ENABLED).is_symlink(), "the service is not enabled")
+        for unit in SOCKETS:
+            self.assertTrue((self.at(UNIT).parent / unit).exists(), unit)
+            self.assertFalse((self.at("etc/systemd/system/sockets.target.wants") / unit).is_symlink(),
+                             "the package enabled what the administrator chooses")
         self.chroot.run("prefix-router", "check", "--config",
                         "/usr/share/doc/prefix-router/examples/prefix-router.yaml")
 
@@ -115,10 +121,16 @@ class Package(unittest.TestCase):
         self.chroot.install(third, "-o", "Dpkg::Options::=--force-confold")
         self.assertEqual(self.at(CONFIG).read_text(), changed)
         self.assertFalse(self.at(ENABLED).is_symlink(), "an upgrade enabled what was disabled")
+        wants = self.at("etc/systemd/system/sockets.target.wants")
+        wants.mkdir()
+        for unit in SOCKETS:  # as systemctl enable does
+            (wants / unit).symlink_to(f"/{UNIT.rpartition('/')[0]}/{unit}")
 
     def goes(self):
         self.chroot.run("apt-get", "remove", "-y", "-q", "prefix-router")
         self.assertFalse(self.at("usr/bin/prefix-router").exists())
+        for unit in SOCKETS:
+            self.assertFalse((self.at(UNIT).parent / unit).exists(), unit)
         self.assertTrue(self.at(CONFIG).exists(), "removing took the configuration")
         self.at("var/log/prefix-router").mkdir()
         self.chroot.run("apt-get", "purge", "-y", "-q", "prefix-router")
@@ -151,8 +163,42 @@ class Unit(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             unit = pathlib.Path(folder) / "prefix-router.service"
             unit.write_text(self.unit.read_text().replace("=/usr/bin/prefix-router ", "=/bin/true "))
-            report = debian_chroot.run("systemd-analyze", "verify", unit)
-            self.assertNotIn("prefix-router.service", report)
+            for socket in SOCKETS:
+                shutil.copy(self.unit.parent / socket, folder)
+            for name in ("prefix-router.service", *SOCKETS):
+                report = debian_chroot.run("systemd-analyze", "verify", pathlib.Path(folder) / name)
+                self.assertNotIn("prefix-router", report)
+
+    def setting(self, socket, name):
+        return re.search(rf"^{name}=(.*)$", (self.unit.parent / socket).read_text(), re.M)[1]
+
+    def test_and_its_sockets_name_the_addresses_of_the_packaged_configuration(self):
+        config = (ROOT / "packaging/debian/prefix-router.yaml").read_text()
+        for socket, option in zip(SOCKETS, ("listen", "admin")):
+            self.assertEqual(self.setting(socket, "ListenStream"), re.search(rf"^{option}: (.*)$", config, re.M)[1])
+            self.assertEqual(self.setting(socket, "Accept"), "no")
+            self.assertEqual(self.setting(socket, "WantedBy"), "sockets.target")
+
+    def test_serves_from_its_sockets(self):
+        """As systemd passes them: the first connection starts the service, with the names that the units give."""
+        port, admin = free_port(), free_port()
+        names = f"{SOCKETS[0]}:{self.setting(SOCKETS[1], 'FileDescriptorName')}"
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
+            config = pathlib.Path(folder) / "router.yaml"
+            config.write_text(f"listen: 127.0.0.1:{free_port()}\nadmin: 127.0.0.1:{free_port()}\n"
+                              "backends:\n  - url: http://127.0.0.1:1\n")
+            process = subprocess.Popen(["systemd-socket-activate", f"--listen=127.0.0.1:{port}",
+                                        f"--listen=127.0.0.1:{admin}", f"--fdname={names}",
+                                        f"{BUILD}/bin/prefix-router", "--config", config],
+                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            wait_for(f"http://127.0.0.1:{admin}/healthz", PATIENCE)
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/x", timeout=PATIENCE)
+            self.assertEqual(refused.exception.code, 503)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_lets_a_drain_finish(self):
         seconds = int(re.search(r"^TimeoutStopSec=(\d+)$", self.unit.read_text(), re.M)[1])
