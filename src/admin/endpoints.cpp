@@ -32,7 +32,6 @@ Answer show_backends(const Sources& sources) {
         const auto member = members.find(state.id);
         const bool is_member = member != members.end() && !state.is_leaving;
         shown["source"] = is_member ? json(member->second.source) : json(nullptr);
-        shown["leaving"] = state.is_leaving;
         list.push_back(std::move(shown));
     }
     return json_answer({{"backends", std::move(list)},

@@ -55,6 +55,7 @@ json backend_json(const proxy::BackendState& state) {
         {"models", state.models},
         {"health", pool::to_string(state.health)},
         {"draining", state.is_draining},
+        {"leaving", state.is_leaving},
         {"last_error", state.last_error.empty() ? json(nullptr) : json(state.last_error)},
         {"in_flight", belief.in_flight},
         {"requests", belief.requests},

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import unittest
+import urllib.request
 
 import fleet
 import schema_tools
@@ -216,6 +217,32 @@ class WithTwoEngines(Dashboard):
         self.assertIn(dead, page.inner_text("#detail"))
         self.assertEqual(Metrics(self.daemon).sum("backend_healthy", f'backend="{dead}"'), 0)
         self.assertEqual(page.get_attribute(f'tr[data-row="{dead}"] .chip', "data-level"), "bad")
+
+    def change(self, method, path, body=None):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.daemon.admin_port}{path}", json.dumps(body).encode(),
+                                         method=method)
+        with urllib.request.urlopen(request, timeout=fleet.PATIENCE) as reply:
+            return json.load(reply)
+
+    def test_shows_which_backend_leaves(self):
+        page = self.follow(self.daemon)
+        others = json.loads(self.daemon.admin("/backends"))["backends"]
+        self.change("POST", "/backends", {"id": "spare", "url": others[0]["url"]})
+        page.wait_for_selector('tr[data-row="spare"] .chip[data-level="good"]')
+        for backend in others:
+            self.change("POST", f"/backends/{backend['id']}/drain")
+        connection, answer = open_request(self.daemon, "How?", 100_000)
+        for backend in others:
+            self.change("POST", f"/backends/{backend['id']}/undrain")
+        self.change("DELETE", "/backends/spare")
+        row = page.locator('tr[data-row="spare leaves"]')
+        row.get_by_text("leaving", exact=True).wait_for()
+        self.assertEqual(page.inner_text("#headline"), "All is well")
+        self.assertEqual(page.inner_text("#detail"), "2 backends healthy")
+        answer.close()
+        connection.close()
+        row.wait_for(state="detached")
+        self.assertEqual(self.complaints, [])
 
     def test_says_when_the_router_is_gone(self):
         page = self.follow(self.daemon)

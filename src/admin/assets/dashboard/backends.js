@@ -5,7 +5,8 @@ const kLevels = {healthy: 'good', unknown: 'warn', unhealthy: 'bad', half_open: 
 
 function health(backend) {
   const cells = [chip(kLevels[backend.health] ?? 'warn', backend.health.replace('_', ' '))];
-  if (backend.draining) cells.push(' ', chip('warn', 'draining'));
+  if (backend.leaving) cells.push(' ', chip('warn', 'leaving'));
+  else if (backend.draining) cells.push(' ', chip('warn', 'draining'));
   if (backend.last_error) cells.push(small(backend.last_error));
   return cells;
 }
@@ -57,7 +58,7 @@ function name(backend) {
 
 export function showBackends(backends) {
   table(byId('backends'), ['Backend', 'Health', 'Load', 'Backlog', 'Prefix map', 'Prefill rate', 'Cached', 'Sent'],
-    backends.map((backend) => ({key: backend.id, cells: [
+    backends.map((backend) => ({key: backend.leaving ? `${backend.id} leaves` : backend.id, cells: [
       name(backend).filter((part) => part !== null), health(backend), load(backend),
       figure('backlog_s', backend.backlog_s, seconds(backend.backlog_s)), map(backend), rate(backend), cached(backend), served(backend)]})));
 }

@@ -52,9 +52,10 @@ function describeDown(backend) {
 
 // How the fleet is, in a second: the worst that is true, then what else is.
 export function assess(state, figures) {
-  const total = state.backends.length;
-  const down = state.backends.filter(isDown);
-  const unknown = state.backends.filter((backend) => backend.health === 'unknown');
+  const staying = state.backends.filter((backend) => !backend.leaving);
+  const total = staying.length;
+  const down = staying.filter(isDown);
+  const unknown = staying.filter((backend) => backend.health === 'unknown');
   const faults = [];
   if (state.draining) faults.push(['warn', 'Draining: it takes no new connections']);
   else if (!state.ready) faults.push(['bad', 'No backend is usable']);
