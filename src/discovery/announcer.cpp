@@ -44,8 +44,10 @@ Announcer::Announcer(std::string source, const config::Discovery& config,
 
 void Announcer::found(std::vector<config::Backend> backends) {
     refused_.reset();
-    if (backends.empty() && !in_force_.empty() && !allows_empty_) {
-        unusable("it names no backend (discovery.allow_empty would remove all)");
+    if (backends.empty() && !allows_empty_) {
+        unusable(in_force_.empty()
+                     ? "it names no backend (discovery.allow_empty would take that)"
+                     : "it names no backend (discovery.allow_empty would remove all)");
         return;
     }
     std::sort(backends.begin(), backends.end(),

@@ -19,6 +19,11 @@ constexpr milliseconds kMostPause{30'000};
 constexpr milliseconds kAnswerTimeout{15'000};
 constexpr std::size_t kLongestEvent = std::size_t{8} << 20;
 
+/// Whether the same watch may be granted later: it is no fault of its version.
+bool may_be_asked_again(int status) {
+    return status == 401 || status == 403 || status == 429 || (status / 100 == 5 && status != 504);
+}
+
 }  // namespace
 
 KubernetesSource::KubernetesSource(const config::KubernetesSource& source,
@@ -124,6 +129,8 @@ KubernetesSource::Next KubernetesSource::watch() {
         next_ = Next::List;
         stop_signal().wait(pause_.next());
     } else if (answer.has_value() && answer->status != 200) {
+        // A restored server answers 504: it has not come to this version yet, and may never.
+        next_ = may_be_asked_again(answer->status) ? Next::Watch : Next::List;
         refused(*answer);
     } else {
         // Ended, or cut: the next one goes on from here, and its failure would be one.

@@ -83,8 +83,10 @@ TEST_F(AnnouncerTest, ASilentSourceThatIsBackWithNothingNewWorks) {
 TEST_F(AnnouncerTest, AnEmptyAnswerRemovesNothing) {
     Announcer announcer = make();
     announcer.found({});
-    expect("up", 1);
+    expect("up", 0);
+    expect("failures_total", 1);
     announcer.found(backends({"http://a:1"}));
+    expect("up", 1);
     announcer.found({});
     expect("up", 0);
     expect("backends", 1);
