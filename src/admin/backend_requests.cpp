@@ -17,6 +17,12 @@ using Kind = config::BackendAuthorization::Kind;
 
 constexpr std::array<std::string_view, 3> kFields{"weight", "capacity_tokens", "models"};
 
+/// Whether it can be copied and written: both are recursive, and a client says how deep it is.
+bool is_flat(const json& value) {
+    const auto is_primitive = [](const json& item) { return item.is_primitive(); };
+    return is_primitive(value) || (value.is_array() && std::ranges::all_of(value, is_primitive));
+}
+
 Error refused(const std::string& why) {
     return Error(ErrorKind::InvalidConfiguration, why);
 }
@@ -40,7 +46,7 @@ Result<config::Backend> read_new_backend(const std::string& body) {
 Result<proxy::Roster::Wishes> read_wishes(const std::string& body) {
     json fields = json::parse(body, nullptr, false);
     const auto is_known = [](const auto& field) {
-        return std::ranges::find(kFields, field.key()) != kFields.end();
+        return std::ranges::find(kFields, field.key()) != kFields.end() && is_flat(field.value());
     };
     bool is_good = fields.is_object() && !fields.empty();
     for (auto field = fields.begin(); is_good && field != fields.end(); ++field) {

@@ -1,6 +1,10 @@
 #include "prefix_router/admin/server.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <list>
 #include <map>
 #include <thread>
 #include <utility>
@@ -20,11 +24,9 @@
 
 #include "prefix_router/net/listener.hpp"
 
-#include "admin/access.hpp"
 #include "admin/answers.hpp"
 #include "admin/event_streams.hpp"
-#include "admin/query.hpp"
-#include "admin/route_path.hpp"
+#include "admin/responder.hpp"
 
 namespace prefix_router::admin {
 namespace {
@@ -37,43 +39,71 @@ using tcp = asio::ip::tcp;
 constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kRequestTime{10};
 constexpr std::size_t kBodyLimit = std::size_t{8} << 20;
-constexpr const char* kNobody = "local";
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+/// For one more, the one that was used least lately is closed: the process's descriptors are the
+/// data plane's, and a crowd that asks for nothing must not keep a health probe out.
+constexpr std::ptrdiff_t kMostConnections = 256;
+/// That are read at a time, each of kBodyLimit at most.
+constexpr std::size_t kMostBodies = 8;
+/// How long what a client still sends is thrown away, so that it gets to read its answer.
+constexpr std::chrono::seconds kLinger{2};
 
-std::string known_paths(const std::vector<Route>& routes) {
-    std::string list;
-    for (const auto& route : routes) {
-        if (!route.is_part_of_a_page) {
-            list += (list.empty() ? "" : ", ") + route.method + " " + route.path;
-        }
-    }
-    return list;
+/// Where a request was not read to its end.
+Answer unread_answer(const beast::error_code& error) {
+    return error == http::error::body_limit
+               ? refusal(413, "the body is larger than " + std::to_string(kBodyLimit) + " bytes")
+               : refusal(400, "this is no request of HTTP/1.1");
 }
 
-/// What answers to the request, whose path parameters are then set; null: 404, or 405 when
-/// `is_known_path`.
-const Route* find_route(const std::vector<Route>& routes, Request& request, bool& is_known_path) {
-    for (const auto& route : routes) {
-        if (!matches(route.path, request.path, request.parameters)) {
-            continue;
-        }
-        is_known_path = true;
-        const bool is_head = request.method == "HEAD" && route.method == "GET";
-        if (route.method == request.method || is_head) {
-            return &route;
-        }
-    }
-    return nullptr;
+Answer too_many_bodies() {
+    Answer full = refusal(503, "as many bodies are read as may be; try again");
+    full.fields.emplace_back("Retry-After", "1");
+    return full;
 }
 
-Answer handle(const Route& route, const Request& request) {
-    try {
-        return route.handle(request);
-    } catch (const std::exception& failure) {
-        spdlog::error("admin: {} {} failed: {}", route.method, route.path, failure.what());
-        return refusal(500, "the request failed; the log says why");
-    }
+/// Whether something came that is no request, or more than may come.
+bool is_clients_fault(const beast::error_code& error) {
+    return error.category() == beast::error_code(http::error::bad_method).category() &&
+           error != http::error::end_of_stream && error != http::error::partial_message;
 }
+
+/// One of a bounded number, for as long as it lives.
+class Place {
+  public:
+    explicit Place(std::size_t& taken) : taken_(taken) { ++taken_; }
+    ~Place() { --taken_; }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+  private:
+    std::size_t& taken_;
+};
+
+/// A connection among those that may be closed for another's sake, for as long as it is one.
+class Guest {
+  public:
+    struct Entry {
+        beast::tcp_stream* stream;
+        bool is_closing = false;
+    };
+
+    Guest(std::list<Entry>& all, beast::tcp_stream& stream)
+        : all_(all), place_(all.insert(all.end(), Entry{&stream})) {}
+    ~Guest() { leave(); }
+    Guest(const Guest&) = delete;
+    Guest& operator=(const Guest&) = delete;
+
+    void renew() { all_.splice(all_.end(), all_, place_); }
+    void leave() {
+        if (place_ != all_.end()) {
+            all_.erase(std::exchange(place_, all_.end()));
+        }
+    }
+
+  private:
+    std::list<Entry>& all_;
+    std::list<Entry>::iterator place_;
+};
 
 bool is_local(const tcp::socket& socket) {
     beast::error_code error;
@@ -106,42 +136,19 @@ Result<tcp::endpoint> endpoint_of(const net::Descriptor& inherited) {
     return tcp::endpoint(bound->family() == AF_INET ? tcp::v4() : tcp::v6(), bound->port());
 }
 
-std::optional<std::string_view> field(const http::request<http::string_body>& message,
-                                      http::field name) {
-    const auto found = message.find(name);
-    return found != message.end() ? std::optional<std::string_view>(found->value()) : std::nullopt;
-}
-
-Caller caller_of(const http::request<http::string_body>& message, bool is_local) {
-    Caller caller;
-    caller.authorization = field(message, http::field::authorization).value_or("");
-    caller.host = field(message, http::field::host);
-    caller.origin = field(message, http::field::origin);
-    caller.is_local = is_local;
-    return caller;
-}
-
-Request read_request(const http::request<http::string_body>& message) {
-    Request request;
-    request.method = std::string(message.method_string());
-    split_target(std::string_view(message.target()), request.path, request.query);
-    request.body = message.body();
-    return request;
-}
-
 }  // namespace
 
 class Server::Listener {
   public:
     Listener(const tcp::endpoint& endpoint, std::vector<Route> routes, net::Descriptor inherited,
              Permissions permissions)
-        : routes_(std::move(routes)), access_(std::move(permissions)), acceptor_(io_) {
+        : responder_(std::move(routes), std::move(permissions)), acceptor_(io_) {
         if (inherited.is_open()) {
             acceptor_.assign(endpoint.protocol(), inherited.release());
         } else {
             acceptor_ = tcp::acceptor(io_, endpoint);
         }
-        for (const Route& route : routes_) {
+        for (const Route& route : responder_.routes()) {
             if (route.feed) {
                 streams_.emplace(route.path, std::make_unique<EventStreams>(io_, route.feed));
             }
@@ -184,11 +191,15 @@ class Server::Listener {
     int descriptor() const { return descriptor_; }
 
   private:
+    using Parser = http::request_parser<http::string_body>;
+    using Response = http::response<http::string_body>;
+
     asio::awaitable<void> accept_connections() {
         asio::steady_timer pause(io_);
         for (;;) {
             auto [error, socket] = co_await acceptor_.async_accept(kToken);
             if (!error) {
+                make_room();
                 asio::co_spawn(io_, serve(std::move(socket)), [](const std::exception_ptr&) {});
                 continue;
             }
@@ -203,80 +214,105 @@ class Server::Listener {
     asio::awaitable<void> serve(tcp::socket socket) {
         const bool is_peer_local = is_local(socket);
         beast::tcp_stream stream(std::move(socket));
+        Guest guest(guests_, stream);
         beast::flat_buffer buffer;
         for (bool keep_alive = true; keep_alive;) {
-            http::request_parser<http::string_body> parser;
+            guest.renew();
+            Parser parser;
             parser.body_limit(kBodyLimit);
             stream.expires_after(kRequestTime);
-            const auto [read_error, read] =
-                co_await http::async_read(stream, buffer, parser, kToken);
-            if (read_error) {
+            const beast::error_code error = co_await read(stream, buffer, parser, is_peer_local);
+            if (error && !is_clients_fault(error)) {
                 co_return;
             }
-            if (EventStreams* const streams = streams_for(parser.get(), is_peer_local)) {
+            EventStreams* const streams =
+                error ? nullptr : streams_for(parser.get(), is_peer_local);
+            if (streams != nullptr) {
+                guest.leave();  // these are counted by themselves
                 co_await streams->serve(stream);
                 break;
             }
-            http::response<http::string_body> response = respond(parser.get(), is_peer_local);
-            keep_alive = response.keep_alive();
+            Response response = respond(parser, error, is_peer_local);
             const auto [write_error, written] =
                 co_await http::async_write(stream, response, kToken);
             if (write_error) {
                 co_return;
+            }
+            keep_alive = response.keep_alive();
+            if (!parser.is_done()) {
+                co_await throw_rest_away(stream);
             }
         }
         beast::error_code ignored;
         stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
     }
 
-    /// The streams that answer the request; null: respond() does.
-    EventStreams* streams_for(const http::request<http::string_body>& message, bool is_peer_local) {
-        Request request = read_request(message);
-        const auto found = streams_.find(request.path);
-        if (found == streams_.end() || request.method != "GET" || is_retired_) {
-            return nullptr;
+    void make_room() {
+        const auto is_open = [](const Guest::Entry& entry) { return !entry.is_closing; };
+        if (std::ranges::count_if(guests_, is_open) >= kMostConnections) {
+            Guest::Entry& oldest = *std::ranges::find_if(guests_, is_open);
+            oldest.is_closing = true;
+            oldest.stream->close();
         }
-        bool is_known_path = false;
-        const Route* const route = find_route(routes_, request, is_known_path);
-        const Caller caller = caller_of(message, is_peer_local);
-        const bool is_served =
-            !access_.refusal(route, request.method, caller) && !found->second->is_full();
+    }
+
+    /// A whole request. Of one that is not allowed, and where enough bodies are read already, the
+    /// head alone.
+    asio::awaitable<beast::error_code> read(beast::tcp_stream& stream, beast::flat_buffer& buffer,
+                                            Parser& parser, bool is_peer_local) {
+        const auto [head_error, head] =
+            co_await http::async_read_header(stream, buffer, parser, kToken);
+        const bool is_over = head_error || parser.is_done();
+        const bool has_room = bodies_ < kMostBodies;
+        if (is_over || !has_room || !responder_.is_allowed(parser.get(), is_peer_local)) {
+            co_return head_error;
+        }
+        const Place place(bodies_);
+        const auto [error, body] = co_await http::async_read(stream, buffer, parser, kToken);
+        co_return error;
+    }
+
+    static asio::awaitable<void> throw_rest_away(beast::tcp_stream& stream) {
+        beast::error_code error;
+        stream.socket().shutdown(tcp::socket::shutdown_send, error);
+        std::array<char, 4096> rest{};
+        const auto buffer = asio::buffer(rest);
+        stream.expires_after(kLinger);
+        while (!error) {
+            const auto [read_error, size] = co_await stream.async_read_some(buffer, kToken);
+            error = read_error;
+        }
+    }
+
+    /// The streams that answer the request; null: respond() does.
+    EventStreams* streams_for(const Message& message, bool is_peer_local) {
+        const auto found = streams_.find(path_of(message));
+        const bool is_served = found != streams_.end() && message.method() == http::verb::get &&
+                               !is_retired_ && responder_.is_allowed(message, is_peer_local) &&
+                               !found->second->is_full();
         return is_served ? found->second.get() : nullptr;
     }
 
-    Answer answer_to(const http::request<http::string_body>& message, bool is_peer_local) {
-        Request request = read_request(message);
-        bool is_known_path = false;
-        const Route* const route = find_route(routes_, request, is_known_path);
-        const Caller caller = caller_of(message, is_peer_local);
-        if (auto refused = access_.refusal(route, request.method, caller)) {
-            return std::move(*refused);
+    Answer answer_to(const Parser& parser, const beast::error_code& error, bool is_peer_local) {
+        if (error) {
+            return unread_answer(error);
         }
-        if (route == nullptr) {
-            return is_known_path ? refusal(405, "method not allowed here")
-                                 : refusal(404, "no such endpoint; known: " + known_paths(routes_));
+        if (!parser.is_done() && responder_.is_allowed(parser.get(), is_peer_local)) {
+            return too_many_bodies();
         }
-        if (request.method == "GET" && streams_.contains(request.path)) {
-            Answer full = refusal(503, "as many event streams are open as may be; try again");
-            full.fields.emplace_back("Retry-After", "5");
-            return full;
-        }
-        const Token* const token = access_.token_of(caller);
-        request.who = token != nullptr ? token->name : kNobody;
-        return handle(*route, request);
+        return responder_.answer(parser.get(), is_peer_local);
     }
 
-    http::response<http::string_body> respond(const http::request<http::string_body>& message,
-                                              bool is_peer_local) {
-        Answer answer = answer_to(message, is_peer_local);
-        http::response<http::string_body> response(static_cast<http::status>(answer.status),
-                                                   message.version());
+    Response respond(const Parser& parser, const beast::error_code& error, bool is_peer_local) {
+        const Message& message = parser.get();
+        Answer answer = answer_to(parser, error, is_peer_local);
+        Response response(static_cast<http::status>(answer.status), message.version());
         response.set(http::field::content_type, answer.content_type);
         response.set(http::field::cache_control, "no-store");
         for (const auto& [name, value] : answer.fields) {
             response.set(name, value);
         }
-        response.keep_alive(message.keep_alive() && !is_retired_);
+        response.keep_alive(parser.is_done() && message.keep_alive() && !is_retired_);
         const auto size = answer.body.size();
         if (message.method() != http::verb::head) {
             response.body() = std::move(answer.body);
@@ -285,9 +321,10 @@ class Server::Listener {
         return response;
     }
 
+    std::list<Guest::Entry> guests_;  // least lately used first; on the thread, as this:
+    std::size_t bodies_ = 0;          // that are read
     asio::io_context io_{1};
-    std::vector<Route> routes_;
-    const Access access_;
+    Responder responder_;
     std::map<std::string, std::unique_ptr<EventStreams>> streams_;  // by path
     tcp::acceptor acceptor_;
     std::uint16_t port_ = 0;

@@ -62,7 +62,8 @@ struct Permissions {
 
 /// The admin listener: a small HTTP server on a thread of its own, apart from the data plane in
 /// every respect. Unknown paths get 404 with the list of known ones, other methods 405. Requests
-/// are limited to 8 MiB and 10 s. Event streams hold up nobody and end with retire(). start() and
+/// are limited to 8 MiB and 10 s, bodies to eight at a time, connections to 256; nothing of a body
+/// is read without the token. Event streams hold up nobody and end with retire(). start() and
 /// stop() belong to one owner; stop() (or destruction) joins the thread.
 class Server {
   public:

@@ -51,5 +51,12 @@ TEST(BackendRequests, SetTheFieldsThatTheyName) {
     }
 }
 
+TEST(BackendRequests, MayBeNestedAsDeeplyAsTheyLike) {
+    const std::string open(2'000'000, '[');
+    const std::string close(2'000'000, ']');
+    EXPECT_TRUE(read_wishes(R"({"models": )" + open + close + "}").has_error());
+    EXPECT_TRUE(read_wishes(open + close).has_error());
+}
+
 }  // namespace
 }  // namespace prefix_router::admin
