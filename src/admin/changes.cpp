@@ -93,6 +93,7 @@ Answer reload(const Sources& sources, const Request& request) {
                         {"problems", reloaded.problems},
                         {"warnings", reloaded.warnings},
                         {"options", reloaded.options},
+                        {"unresolved", reloaded.backends.unresolved},
                         {"backends",
                          {{"added", reloaded.backends.added},
                           {"removed", reloaded.backends.removed},

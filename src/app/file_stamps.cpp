@@ -28,16 +28,25 @@ std::vector<std::string> files_named_in(const config::Config& config) {
             paths.push_back(*path);
         }
     };
-    add(config.tls.certificate);
-    add(config.tls.key);
-    add(config.tls.client_ca);
-    for (const config::Backend& backend : config.backends) {
+    const auto add_files_of = [&add](const config::Backend& backend) {
         add(backend.tls.ca);
         add(backend.tls.client_certificate);
         add(backend.tls.client_key);
         if (backend.authorization.kind == config::BackendAuthorization::Kind::File) {
             add(backend.authorization.source);
         }
+    };
+    add(config.tls.certificate);
+    add(config.tls.key);
+    add(config.tls.client_ca);
+    for (const config::Backend& backend : config.backends) {
+        add_files_of(backend);
+    }
+    for (const config::DnsSource& source : config.discovery.dns) {
+        add_files_of(source.backend);
+    }
+    for (const config::KubernetesSource& source : config.discovery.kubernetes) {
+        add_files_of(source.backend);
     }
     return paths;
 }

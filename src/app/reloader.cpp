@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <utility>
 
 #include <prometheus/counter.h>
@@ -31,7 +30,8 @@ std::string in_words(const admin::Levers::Reloaded& reloaded) {
     for (const std::string& part :
          {in_words("options", reloaded.options), in_words("backends added", backends.added),
           in_words("backends removed", backends.removed),
-          in_words("backends changed", backends.changed)}) {
+          in_words("backends changed", backends.changed),
+          in_words("of which wait for a name that does not resolve", backends.unresolved)}) {
         words += part.empty() ? "" : (words.empty() ? "" : "; ") + part;
     }
     return words.empty() ? "nothing is different" : words;
@@ -57,30 +57,30 @@ Reloader::Reloader(std::string path, config::Config running, const Surroundings&
       last_success_(
           around.registry.gauge("config_last_reload_success_timestamp_seconds",
                                 "When the configuration in force was read, seconds since 1970")),
+      watched_(files_named_in(running)),
       running_(std::move(running)),
-      log_level_(running_.log.level),
-      loaded_(look()),
-      seen_(loaded_) {
+      log_level_(running_.log.level) {
+    watched_.push_back(path_);
+    loaded_ = stamps_of(watched_);
+    seen_ = loaded_;
     last_successful_.Set(1);
     last_success_.Set(seconds_since_1970());
 }
 
 admin::Levers::Reloaded Reloader::reload(const std::string& who) {
-    const std::lock_guard lock(mutex_);
-    loaded_ = look();
-    seen_ = loaded_;
-    Reloaded reloaded = bring_into_force();
+    const std::lock_guard lock(reloading_);
+    Reloaded reloaded = bring_into_force(read());
     tell(who, reloaded);
     return reloaded;
 }
 
 void Reloader::reload_if_changed() {
     {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(reloading_);
         if (!running_.reload.watch || path_.empty()) {
             return;
         }
-        auto now = look();
+        auto now = stamps_of(watched_);
         const bool has_settled = now == seen_;
         seen_ = std::move(now);
         if (!has_settled || seen_ == loaded_) {
@@ -90,10 +90,23 @@ void Reloader::reload_if_changed() {
     reload("a file has changed");
 }
 
-std::vector<FileStamp> Reloader::look() const {
-    auto paths = files_named_in(running_);
-    paths.push_back(path_);
-    return stamps_of(paths);
+/// What is written while it is read, or while a reload waits for something, is seen the next time:
+/// every file is looked at before it is read. The files that are named now are watched even when
+/// the reload is refused, because a secret may arrive after the configuration that names it.
+config::Loaded Reloader::read() {
+    const auto before = stamps_of({path_});
+    config::Loaded loaded;
+    if (path_.empty()) {
+        loaded.config = running_;
+    } else {
+        loaded = config::load_file(path_);
+    }
+    watched_ = loaded.config ? files_named_in(*loaded.config) : std::vector<std::string>();
+    loaded_ = stamps_of(watched_);
+    watched_.push_back(path_);
+    loaded_.push_back(before.front());
+    seen_ = loaded_;
+    return loaded;
 }
 
 std::vector<std::string> Reloader::problems_with(const config::Config& next) const {
@@ -106,14 +119,8 @@ std::vector<std::string> Reloader::problems_with(const config::Config& next) con
 }
 
 /// What can fail comes first; then all of it is changed.
-admin::Levers::Reloaded Reloader::bring_into_force() {
+admin::Levers::Reloaded Reloader::bring_into_force(config::Loaded loaded) {
     Reloaded result;
-    config::Loaded loaded;
-    if (path_.empty()) {
-        loaded.config = running_;
-    } else {
-        loaded = config::load_file(path_);
-    }
     if (!loaded.config) {
         for (const auto& problem : loaded.problems) {
             result.problems.push_back(config::to_string(problem));
@@ -138,6 +145,7 @@ admin::Levers::Reloaded Reloader::bring_into_force() {
         return result;
     }
     around_.server.take(*settings);
+    const std::lock_guard lock(mutex_);
     if (next.log.level != running_.log.level) {
         static_cast<void>(prefix_router::set_log_level(next.log.level));  // a level that there is
         log_level_ = next.log.level;
@@ -146,8 +154,6 @@ admin::Levers::Reloaded Reloader::bring_into_force() {
     result.backends = std::move(*change);
     result.warnings = proxy::advice_on(next.backends);
     running_ = std::move(next);
-    loaded_ = look();  // at what it names now
-    seen_ = loaded_;
     return result;
 }
 
@@ -179,7 +185,7 @@ Result<void> Reloader::set_log_level(const std::string& level) {
 }
 
 void Reloader::drain() {
-    ::kill(::getpid(), SIGTERM);
+    ::kill(::getpid(), kDrainSignal);
 }
 
 config::Config Reloader::effective() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -16,9 +17,12 @@
 namespace prefix_router::app {
 
 /// Brings a changed configuration file into force as a whole, or says why not; then nothing has
-/// changed. Thread-safe: one reload at a time.
+/// changed. Thread-safe: one reload at a time, which holds up nobody who asks for what is in force.
 class Reloader final : public admin::Levers {
   public:
+    /// Sent to this process when the admin listener is asked to drain it.
+    static constexpr int kDrainSignal = SIGUSR2;
+
     struct Surroundings {
         proxy::Server& server;
         proxy::Roster& roster;
@@ -38,9 +42,9 @@ class Reloader final : public admin::Levers {
     void reload_if_changed();
 
   private:
-    Reloaded bring_into_force();
+    config::Loaded read();
+    Reloaded bring_into_force(config::Loaded loaded);
     std::vector<std::string> problems_with(const config::Config& next) const;
-    std::vector<FileStamp> look() const;
     void tell(const std::string& who, const Reloaded& reloaded);
 
     const std::string path_;
@@ -50,11 +54,14 @@ class Reloader final : public admin::Levers {
     prometheus::Gauge& last_successful_;
     prometheus::Gauge& last_success_;
 
-    mutable std::mutex mutex_;
-    config::Config running_;  // as the file says
-    std::string log_level_;   // in force
-    std::vector<FileStamp> loaded_;
+    std::mutex reloading_;  // held for a whole reload, guards these:
+    std::vector<std::string> watched_;
+    std::vector<FileStamp> loaded_;  // of watched_, from before they were read
     std::vector<FileStamp> seen_;
+
+    mutable std::mutex mutex_;  // for these while they are changed, or read without the other:
+    config::Config running_;    // as the file says
+    std::string log_level_;     // in force
 };
 
 }  // namespace prefix_router::app

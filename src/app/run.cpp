@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <csignal>
 #include <ctime>
 #include <future>
@@ -18,6 +19,7 @@
 #include "prefix_router/sim/replay.hpp"
 
 #include "app/hash_key.hpp"
+#include "app/reloader.hpp"
 #include "app/succession.hpp"
 
 namespace prefix_router::app {
@@ -36,6 +38,7 @@ sigset_t block_signals() {
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, Succession::kReplacedSignal);
+    sigaddset(&signals, Reloader::kDrainSignal);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
     return signals;
@@ -64,19 +67,28 @@ int wait_for(Application& application, const sigset_t& signals, const Succession
     }
 }
 
-/// Drains when replaced or on the first signal; another signal ends at once.
+/// Drains when replaced, asked to, or on the first signal; another signal ends at once. Where the
+/// admin listener has asked, a service manager's stop after that is the first.
 void serve_until_signalled(Application& application, Succession& succession, sigset_t signals) {
     const int first = wait_for(application, signals, succession);
     const auto successor = succession.end();
-    if (successor == proxy::Successor::None) {
+    const bool is_asked = first == Reloader::kDrainSignal;
+    if (successor == proxy::Successor::None && !is_asked) {
         spdlog::info("signal {}; another one ends at once", first);
     }
-    std::thread drain([&application, successor] {
+    std::atomic<bool> is_done{false};
+    std::thread drain([&application, &is_done, successor] {
         application.drain(successor);
+        is_done.store(true);
         kill(getpid(), SIGTERM);  // wakes the main thread when all is done
     });
     sigdelset(&signals, Succession::kReplacedSignal);
+    sigdelset(&signals, Reloader::kDrainSignal);
     wait_for(application, signals, succession);
+    if (is_asked && !is_done.load()) {
+        spdlog::info("drains already; another signal ends at once");
+        wait_for(application, signals, succession);
+    }
     application.stop();
     drain.join();
     spdlog::info("stopped");

@@ -1,12 +1,16 @@
 #include "prefix_router/base/secret.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
+
+#include "prefix_router/base/small_file.hpp"
 
 namespace prefix_router {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{64} << 10;
+
+}  // namespace
 
 bool is_field_value(std::string_view text) {
     return !text.empty() &&
@@ -21,11 +25,11 @@ Result<std::string> read_secret(SecretPlace place, const std::string& source) {
         return Error(ErrorKind::InvalidConfiguration, where + " " + why);
     };
     if (is_file) {
-        std::ifstream file(source);
-        if (!file) {
-            return no_value(std::string("cannot be read: ") + std::strerror(errno));
+        auto text = read_small_file(source, kMostBytes);
+        if (!text) {
+            return no_value(text.error().message());
         }
-        std::getline(file, value);
+        value = text->substr(0, text->find('\n'));
     } else if (const char* const found = std::getenv(source.c_str())) {
         value = found;
     } else {

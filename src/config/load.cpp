@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "prefix_router/base/small_file.hpp"
 
 #include "config/option_tables.hpp"
 #include "config/read_backends.hpp"
@@ -189,20 +188,7 @@ LoadedBackends load_backends(const std::string& text, const std::string& name_fo
 }
 
 Result<std::string> read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        return Error(ErrorKind::Io, std::string("cannot be opened: ") + std::strerror(errno));
-    }
-    std::string text(kMaxFileBytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file.bad() || (file.fail() && !file.eof())) {
-        return Error(ErrorKind::Io, "cannot be read; is it a regular file?");
-    }
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kMaxFileBytes) {
-        return Error(ErrorKind::Io, "larger than 1 MiB; this cannot be a configuration");
-    }
-    return text;
+    return read_small_file(path, kMaxFileBytes);
 }
 
 Loaded load_file(const std::string& path) {

@@ -1,13 +1,11 @@
-#include <cerrno>
-#include <cstring>
 #include <ctime>
-#include <fstream>
 #include <utility>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include "prefix_router/base/small_file.hpp"
 #include "prefix_router/net/tls.hpp"
 
 namespace prefix_router::net {
@@ -30,14 +28,8 @@ std::string last_reason() {
 
 /// OpenSSL's own words for a file that is not there are about BIO routines.
 Result<void> check_readable(const std::string& option, const std::string& file) {
-    std::ifstream stream(file);
-    if (!stream || stream.peek() == std::ifstream::traits_type::eof()) {
-        const int error = stream.eof() ? 0 : errno;
-        return bad_file(
-            option, file,
-            error != 0 ? std::string("cannot be read: ") + std::strerror(error) : "is empty");
-    }
-    return {};
+    const std::string trouble = trouble_with_file(file);
+    return trouble.empty() ? Result<void>() : bad_file(option, file, trouble);
 }
 
 TlsContext make_context(const SSL_METHOD* method) {

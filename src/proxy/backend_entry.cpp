@@ -1,11 +1,11 @@
 #include "prefix_router/proxy/backend_entry.hpp"
 
-#include <fstream>
-#include <iterator>
+#include <cstddef>
 
 #include <spdlog/spdlog.h>
 
 #include "prefix_router/base/secret.hpp"
+#include "prefix_router/base/small_file.hpp"
 
 namespace prefix_router::proxy {
 namespace {
@@ -35,11 +35,9 @@ Result<std::optional<std::string>> load_authorization(const config::BackendAutho
 
 /// The file's bytes; "" also where it cannot be read, which its reader complains of.
 std::string bytes_of(const std::optional<std::string>& path) {
-    if (!path) {
-        return {};
-    }
-    std::ifstream file(*path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    constexpr std::size_t kMost = std::size_t{16} << 20;
+    auto bytes = path ? read_small_file(*path, kMost) : Result<std::string>("");
+    return bytes ? std::move(*bytes) : "";
 }
 
 /// Each part with its length: no two lists of parts look alike.
@@ -63,7 +61,8 @@ Sha256 fingerprint_of(const config::Backend& spec, const std::optional<std::stri
 
 }  // namespace
 
-Result<BackendAccess> load_access(const config::Backend& spec, AskedForKeys keys) {
+Result<BackendAccess> load_access(const config::Backend& spec, AskedForKeys keys,
+                                  const BackendAccess* present) {
     const auto complain = [&](const Error& error) {
         return Error(error.kind(), "backend " + spec.id + ": " + error.message());
     };
@@ -75,6 +74,9 @@ Result<BackendAccess> load_access(const config::Backend& spec, AskedForKeys keys
     access.authorization = std::move(*authorization);
     // Before the files are used: what changes in between is seen the next time.
     access.fingerprint = fingerprint_of(spec, access.authorization);
+    if (present != nullptr && present->fingerprint == access.fingerprint) {
+        return *present;
+    }
     if (spec.url.is_tls) {
         auto loaded = net::TlsClient::load(spec.tls, spec.url.host);
         if (!loaded) {

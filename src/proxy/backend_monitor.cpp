@@ -62,7 +62,7 @@ net::Task<void> BackendMonitor::probe_forever() {
             const bool is_alive = health == Health::Alive;
             backend()->metrics->probe_failures.Increment(is_alive ? 0 : 1);
             backend()->note_trouble(is_alive ? "" : probe_complaint_);
-            services_.desk.probed(backend()->slot, is_alive);
+            services_.desk.probed(backend(), is_alive);
             tell_health(is_alive, probe_complaint_);
         }
         goes_on = co_await prober_.sleep(health_.interval);
@@ -150,7 +150,7 @@ net::Task<void> BackendMonitor::scrape_models() {
     if (answer && is_good(answer->status)) {
         const auto names = read_models(answer->body);
         if (!names.empty()) {
-            services_.desk.report_models(backend()->slot, names);
+            services_.desk.report_models(backend(), names);
         }
     }
 }
@@ -162,7 +162,7 @@ net::Task<void> BackendMonitor::scrape() {
     } else {
         co_await take_metrics(*answer);
     }
-    services_.desk.scraped(backend()->slot, load_);
+    services_.desk.scraped(backend(), load_);
 }
 
 /// What it last had to do is over; what it can hold is not.

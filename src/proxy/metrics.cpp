@@ -84,6 +84,8 @@ Metrics::Metrics(Registry& registry)
       busiest_share(registry.gauge(
           "busiest_backend_share",
           "Share of the prefill work sent in the last minute that went to the busiest backend")),
+      usable_backends(registry.gauge("usable_backends",
+                                     "Backends that get requests: healthy and not draining")),
       panic(registry.gauge("panic", "1 while no backend is usable and requests are sent anyway")),
       access_log_dropped(registry.counter("access_log_dropped_lines_total",
                                           "Access log lines dropped: the sink is too slow")),

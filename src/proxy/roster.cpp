@@ -15,6 +15,12 @@ Error refused(const std::string& id, const std::string& why) {
     return Error(ErrorKind::InvalidConfiguration, "backend " + id + ": " + why);
 }
 
+Error too_many(const std::string& source) {
+    return Error(ErrorKind::InvalidConfiguration,
+                 source + " would make it more than " + std::to_string(kMaxBackends) +
+                     " backends, removed ones counted until their last answer has ended");
+}
+
 Error unknown(const std::string& id) {
     return Error(ErrorKind::NoBackend, "there is no backend " + id);
 }
@@ -46,13 +52,13 @@ config::Backend in_force(const Roster::Member& member) {
 
 Result<Roster::Change> Roster::replace(const std::string& source,
                                        std::vector<config::Backend> backends) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_);
     return replace_locked(source, std::move(backends), keys_);
 }
 
 Result<Roster::Change> Roster::replace_configured(std::vector<config::Backend> backends,
                                                   AskedForKeys keys) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_);
     auto change = replace_locked(std::string(kConfiguration), std::move(backends), keys);
     if (change) {
         keys_ = keys;
@@ -61,7 +67,7 @@ Result<Roster::Change> Roster::replace_configured(std::vector<config::Backend> b
 }
 
 Result<Roster::Change> Roster::add(config::Backend backend) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_);
     if (const auto found = places_.find(backend.id); found != places_.end()) {
         return refused(backend.id, "is there already, from " + found->second.member.source);
     }
@@ -71,7 +77,7 @@ Result<Roster::Change> Roster::add(config::Backend backend) {
 }
 
 Result<Roster::Change> Roster::remove(const std::string& id) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_);
     const auto found = places_.find(id);
     if (found == places_.end()) {
         return unknown(id);
@@ -86,7 +92,7 @@ Result<Roster::Change> Roster::remove(const std::string& id) {
 }
 
 Result<void> Roster::set(const std::string& id, const Wishes& wishes) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_);
     const auto found = places_.find(id);
     if (found == places_.end()) {
         return unknown(id);
@@ -105,18 +111,20 @@ Result<void> Roster::set(const std::string& id, const Wishes& wishes) {
     RosterStep step;
     step.changing.push_back({place.backend, in_force(next), nullptr});
     desk_.apply(step);
+    const std::lock_guard changing(mutex_);
     place.member = std::move(next);
     return boost::system::in_place_value;
 }
 
 Result<void> Roster::set_draining(const std::string& id, bool drains) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_);
     const auto found = places_.find(id);
     if (found == places_.end()) {
         return unknown(id);
     }
-    found->second.member.wishes.drains = drains;
     desk_.set_draining(found->second.backend->slot, drains);
+    const std::lock_guard changing(mutex_);
+    found->second.member.wishes.drains = drains;
     return boost::system::in_place_value;
 }
 
@@ -142,6 +150,9 @@ std::vector<config::Backend> Roster::told_by(std::string_view source) const {
 Result<Roster::Change> Roster::replace_locked(const std::string& source,
                                               std::vector<config::Backend> backends,
                                               AskedForKeys keys) {
+    if (backends.size() > kMaxBackends) {
+        return too_many(source);
+    }
     Plan plan;
     for (config::Backend& backend : backends) {
         if (const auto planned = plan_one(source, std::move(backend), keys, plan); !planned) {
@@ -152,16 +163,15 @@ Result<Roster::Change> Roster::replace_locked(const std::string& source,
         return planned.error();
     }
     if (plan.newcomers.size() > desk_.free_places()) {
-        return Error(ErrorKind::InvalidConfiguration,
-                     source + " would make it more than " + std::to_string(kMaxBackends) +
-                         " backends, removed ones counted until their last answer has ended");
+        return too_many(source);
     }
     make_newcomers(plan);
     if (!places_.empty()) {
         wait_for_addresses(plan);
     }
     desk_.apply(plan.step);
-    places_ = std::move(plan.places);
+    const std::lock_guard changing(mutex_);
+    places_.swap(plan.places);
     return std::move(plan.change);
 }
 
@@ -215,23 +225,28 @@ void Roster::make_newcomers(Plan& plan) const {
 
 /// A first lookup is under way since the entry was made. Before it has ended, a whole new set could
 /// only be told that nobody is there.
-void Roster::wait_for_addresses(const Plan& plan) const {
+void Roster::wait_for_addresses(Plan& plan) const {
     constexpr std::chrono::milliseconds kLook{5};
-    const auto is_known = [](const RosterStep::Arrival& arrival) {
-        return !arrival.backend->address.endpoints()->empty();
+    const auto is_unknown = [](const RosterStep::Arrival& arrival) {
+        return arrival.backend->address.endpoints()->empty();
     };
     for (auto waited = patience_.zero(); waited < patience_; waited += kLook) {
-        if (std::ranges::all_of(plan.step.joining, is_known)) {
-            break;
+        if (std::ranges::none_of(plan.step.joining, is_unknown)) {
+            return;
         }
         std::this_thread::sleep_for(kLook);
+    }
+    for (const RosterStep::Arrival& arrival : plan.step.joining) {
+        if (is_unknown(arrival)) {
+            plan.change.unresolved.push_back(arrival.spec.id);
+        }
     }
 }
 
 Result<void> Roster::plan_stay(const Place& present, Member next, AskedForKeys keys,
                                Plan& plan) const {
     const config::Backend spec = in_force(next);
-    auto access = load_access(spec, keys);
+    auto access = load_access(spec, keys, &present.backend->access);
     if (!access) {
         return access.error();
     }
@@ -249,8 +264,9 @@ Result<void> Roster::plan_stay(const Place& present, Member next, AskedForKeys k
     return boost::system::in_place_value;
 }
 
-/// What the source no longer names leaves; what others name stays, if dialled otherwise now that
-/// keys are asked for, or are not any more.
+/// What the source no longer names leaves; what others name stays, if dialled otherwise: keys may
+/// be asked for now, or not any more, and with the configuration all credentials and certificates
+/// are read again.
 Result<void> Roster::plan_others(const std::string& source, AskedForKeys keys, Plan& plan) const {
     for (const auto& [id, place] : places_) {
         const auto next = plan.places.find(id);
@@ -263,7 +279,7 @@ Result<void> Roster::plan_others(const std::string& source, AskedForKeys keys, P
         } else if (place.member.source == source) {
             plan.step.leaving.push_back(place.backend);
             plan.change.removed.push_back(id);
-        } else if (keys == keys_) {
+        } else if (source != kConfiguration) {
             plan.places.emplace(id, place);
         } else if (const auto stays = plan_stay(place, place.member, keys, plan); !stays) {
             return stays.error();

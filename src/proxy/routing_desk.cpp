@@ -187,30 +187,38 @@ std::vector<BackendRef> RoutingDesk::backends() const {
     return present;
 }
 
-void RoutingDesk::probed(BackendSlot slot, bool is_alive) {
+/// Null when it is gone, or dialled otherwise by now.
+pool::Backend* RoutingDesk::find(const BackendRef& asked) {
+    const std::size_t index = asked->slot.index();
+    const bool is_present = index < entries_.size() && entries_[index] == asked;
+    return is_present ? pool_.find(asked->slot) : nullptr;
+}
+
+void RoutingDesk::probed(const BackendRef& asked, bool is_alive) {
     const std::lock_guard lock(mutex_);
-    pool::Backend* const backend = pool_.find(slot);
+    pool::Backend* const backend = find(asked);
     if (backend == nullptr) {
         return;
     }
     const TimePoint now = clock_.now();
     if (is_alive) {
         backend->health.probe_succeeded(now);
-        router_.backend_returned(slot, now);
+        router_.backend_returned(asked->slot, now);
     } else {
         backend->health.probe_failed(now);
     }
     wake_released();
 }
 
-void RoutingDesk::scraped(BackendSlot slot, const pool::ScrapedLoad& load) {
+void RoutingDesk::scraped(const BackendRef& asked, const pool::ScrapedLoad& load) {
     std::string overruled;
     {
         const std::lock_guard lock(mutex_);
-        pool::Backend* const backend = pool_.find(slot);
+        pool::Backend* const backend = find(asked);
         if (backend == nullptr) {
             return;
         }
+        const BackendSlot slot = asked->slot;
         const TimePoint now = clock_.now();
         const std::optional<Tokens> configured = backend->spec.capacity_tokens;
         const bool is_contradicted = configured && load.capacity && *load.capacity != *configured;
@@ -228,10 +236,10 @@ void RoutingDesk::scraped(BackendSlot slot, const pool::ScrapedLoad& load) {
     }
 }
 
-void RoutingDesk::report_models(BackendSlot slot, std::span<const std::string> names) {
+void RoutingDesk::report_models(const BackendRef& asked, std::span<const std::string> names) {
     const std::lock_guard lock(mutex_);
-    if (pool_.find(slot) != nullptr) {
-        pool_.report_models(slot, names);
+    if (find(asked) != nullptr) {
+        pool_.report_models(asked->slot, names);
     }
 }
 

@@ -90,11 +90,13 @@ void RoutingDesk::publish() {
     const TimePoint now = clock_.now();
     double work = 0;
     double most_work = 0;
+    unsigned usable = 0;
     for (const BackendSlot slot : pool_.slots()) {
         const pool::Backend& backend = *pool_.find(slot);
         const routing::BackendBelief belief = router_.belief(slot, now);
         work += belief.work;
         most_work = std::max(most_work, belief.work);
+        usable += !backend.draining && backend.health.is_usable(now) ? 1U : 0U;
         if (backend.leaving && pool_.find(backend.spec.id)) {
             continue;  // the id is another backend's by now
         }
@@ -120,6 +122,7 @@ void RoutingDesk::publish() {
     }
     metrics_.held_bytes.Set(static_cast<double>(queue.bytes));
     metrics_.busiest_share.Set(work > kNoWork ? most_work / work : 0);
+    metrics_.usable_backends.Set(usable);
     metrics_.panic.Set(!pool_.slots().empty() && !pool_.has_usable(now) ? 1 : 0);
     metrics_.map_entries.Set(static_cast<double>(map_.entries()));
     metrics_.map_bytes.Set(static_cast<double>(map_.memory_bytes()));

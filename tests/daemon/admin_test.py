@@ -5,10 +5,14 @@ usage: admin_test.py ROUTER_BINARY
 """
 import hashlib
 import json
+import os
+import signal
+import socket
+import threading
 import unittest
 import urllib.request
 
-from daemon_test import PATIENCE, Backend, free_port, wait_until
+from daemon_test import PATIENCE, Backend, read_to_end, read_until, wait_until
 from reload_test import Reloadable, entries
 
 
@@ -108,6 +112,28 @@ class Changes(unittest.TestCase):
         self.assertEqual(self.router.process.wait(PATIENCE), 0)
         self.router.says(b"admin: local drains the router")
 
+    def test_a_drain_that_is_asked_for_again_and_a_stop_after_it_cut_nothing(self):
+        finish = threading.Event()
+
+        def stream(connection, head, body):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+            finish.wait(PATIENCE)
+            connection.sendall(b"1\r\nb\r\n0\r\n\r\n")
+
+        self.a.script = stream
+        with self.router.client() as client:
+            client.sendall(b"GET /stream HTTP/1.1\r\nHost: r\r\n\r\n")
+            read_until(client, b"", b"1\r\na\r\n")
+            for _ in range(2):
+                self.change("POST", "/drain", status=202)
+            self.router.says(b"draining: not ready")
+            self.router.process.send_signal(signal.SIGTERM)
+            self.router.says(b"drains already")
+            self.change("POST", "/drain", status=202)
+            finish.set()
+            self.assertTrue(read_until(client, b"", b"0\r\n\r\n"))
+        self.assertEqual(self.router.process.wait(PATIENCE), 0)
+
     def test_web_pages_may_change_nothing(self):
         told = self.change("POST", "/drain", status=403, fields={"Origin": "http://elsewhere"})
         self.assertIn("web pages", told["error"]["message"])
@@ -169,6 +195,67 @@ class Token(unittest.TestCase):
             self.assertEqual(router.post("/backends/a/" + word, fields={"Authorization": "Bearer " + name})[0], 200)
         router.says(b"admin: ada drains backend a")
         router.says(b"admin: grace takes back backend a")
+
+
+class Bounds(unittest.TestCase):
+    BODY, BODIES, CONNECTIONS = 8 << 20, 8, 256
+
+    def router(self, more=""):
+        router = Reloadable(entries(("a", Backend())), None, more)
+        self.addCleanup(router.end)
+        return router
+
+    def client(self, router, sent=b""):
+        client = socket.create_connection(("127.0.0.1", router.admin_port), timeout=PATIENCE)
+        self.addCleanup(client.close)
+        client.sendall(sent)
+        return client
+
+    def head(self, size, path=b"/explain"):
+        return b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (path, size)
+
+    def test_a_body_that_is_too_large_is_refused_readably(self):
+        router = self.router()
+        told = read_to_end(self.client(router, self.head(self.BODY + 1) + b"x" * (1 << 20)))
+        self.assertIn(b" 413 ", told)
+        self.assertIn(b"larger than 8388608 bytes", told)
+        chunks = b"POST /explain HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        self.assertIn(b" 413 ", read_to_end(self.client(router, chunks + b"900000\r\n" + b"x" * 0x900000)))
+        self.assertEqual(router.post("/explain", b"x" * self.BODY)[0], 200)
+
+    def test_what_is_no_request_is_told_so(self):
+        router = self.router()
+        for nonsense in (b"\0" * 100 + b"\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\r\n\r\n"):
+            self.assertIn(b" 400 ", read_to_end(self.client(router, nonsense)))
+
+    def test_without_the_token_no_body_is_waited_for(self):
+        router = self.router("admin_token_sha256: '%s'\n" % hashlib.sha256(b"secret").hexdigest())
+        told = read_to_end(self.client(router, self.head(self.BODY)))
+        self.assertIn(b" 401 ", told)
+
+    def test_only_so_many_bodies_are_read_at_a_time(self):
+        router = self.router()
+        slow = [self.client(router, self.head(self.BODY) + b"x" * 1000) for _ in range(self.BODIES)]
+        wait_until(lambda: router.post("/explain", chat("x"))[0] == 503)
+        self.assertIn("prefix_router_requests_total", router.admin("/metrics"))
+        for client in slow:
+            client.close()
+        wait_until(lambda: router.post("/explain", chat("x"))[0] == 200)
+
+    def test_of_too_many_connections_the_oldest_are_closed_and_a_probe_is_answered(self):
+        router = self.router()
+        crowd = [self.client(router) for _ in range(self.CONNECTIONS + 100)]
+        self.assertIn("alive", router.admin("/healthz"), "it is accepted after all of them")
+        self.assertLess(len(os.listdir("/proc/%d/fd" % router.process.pid)), self.CONNECTIONS + 50)
+        self.assertEqual(read_to_end(crowd[0]), b"")
+
+    def test_a_change_may_be_nested_as_deeply_as_it_likes(self):
+        router = self.router()
+        depth = 2_000_000
+        for method, path in (("PATCH", "/backends/a"), ("POST", "/backends"), ("PUT", "/log-level")):
+            body = b'{"models": %s%s}' % (b"[" * depth, b"]" * depth)
+            self.assertEqual(router.post(path, body, method=method)[0], 400, path)
+        self.assertEqual(router.ids(), ["a"])
 
 
 class LocalName(unittest.TestCase):

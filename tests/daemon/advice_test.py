@@ -48,7 +48,7 @@ class Check(WithFolder):
     def test_finds_what_the_start_would(self):
         tls = "{url: 'https://127.0.0.1:1', tls: {%s}}"
         for backend, said in (
-                ("{url: 'http://127.0.0.1:1', authorization: 'file:/nope'}", "authorization: the file /nope cannot be read"),
+                ("{url: 'http://127.0.0.1:1', authorization: 'file:/nope'}", "authorization: the file /nope cannot be opened"),
                 ("{url: 'http://127.0.0.1:1', authorization: 'env:NOPE_X'}", "the environment variable NOPE_X is not set"),
                 (tls % "ca: /nope", "/nope: cannot be read"),
                 (tls % "client_certificate: /nope, client_key: /nope", "/nope: cannot be read")):
@@ -74,7 +74,7 @@ class Check(WithFolder):
 
     def test_finds_what_a_source_of_backends_would(self):
         listed = self.write("listed.yaml", "- {url: 'http://127.0.0.1:2', authorization: 'file:/nope'}\n")
-        for source, said in (("file: '%s'" % listed, "the file /nope cannot be read"),
+        for source, said in (("file: '%s'" % listed, "the file /nope cannot be opened"),
                              ("dns: [{name: engines, port: 1, authorization: 'file:/nope'}]", "dns:engines:1"),
                              ("kubernetes: [{service: engines, authorization: 'env:NOPE_X'}]", "NOPE_X is not set"),
                              ("kubernetes: [{service: engines, kubeconfig: /nope}]", "kubeconfig: ")):
@@ -158,7 +158,7 @@ class Backends(unittest.TestCase):
         return json.loads(router.admin("/backends"))["backends"][0]
 
     def test_a_name_that_does_not_resolve_is_told(self):
-        router = Reloadable("backends: [{id: a, url: 'http://%s:1'}]\n" % UNRESOLVABLE, None)
+        router = Reloadable("backends: [{id: a, url: 'http://%s:1'}]\nhealth: {timeout: 1s}\n" % UNRESOLVABLE, None)
         self.addCleanup(router.end)
         router.says(b"fails its health probe: connect_failed: the name %s did not resolve" % UNRESOLVABLE.encode())
         wait_until(lambda: self.state(router)["health"] == "unhealthy")

@@ -29,7 +29,9 @@ import loopback  # noqa: E402
 from loopback import free_port  # noqa: E402
 
 ROUTER = sys.argv.pop(1)
-PATIENCE = 15
+PATIENCE = 60
+# On a loaded machine a scripted backend takes longer over a probe than engines may by default.
+PATIENT_PROBES = "health: {timeout: 30s}\n"
 PROBES = re.compile(rb"GET /(health|ping|metrics|props|slots|v1/models|get_server_info) ")
 
 
@@ -116,7 +118,8 @@ class Router:
         self.folder = tempfile.TemporaryDirectory()
         path = os.path.join(self.folder.name, "router.yaml")
         with open(path, "w") as file:
-            file.write("listen: '%s:%d'\nadmin: 127.0.0.1:%d\nbackends:\n" % (host, self.port, self.admin_port))
+            file.write("listen: '%s:%d'\nadmin: 127.0.0.1:%d\n" % (host, self.port, self.admin_port))
+            file.write(("" if "health:" in settings else PATIENT_PROBES) + "backends:\n")
             file.write("".join("  - url: %s\n" % getattr(backend, "url", backend) for backend in backends) + settings)
         self.output = open(os.path.join(self.folder.name, "output"), "w+b")
 

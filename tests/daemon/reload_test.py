@@ -16,13 +16,25 @@ import unittest
 import urllib.error
 import urllib.request
 
-from daemon_test import PATIENCE, ROUTER, Backend, Router, answer, free_port, read_until, wait_until
+from daemon_test import PATIENCE, PATIENT_PROBES, ROUTER, Backend, Router, answer, free_port, read_until, wait_until
 
 RELOADS = 1000
 
 
 def entries(*backends):
     return "backends:\n" + "".join("  - {id: %s, url: '%s'}\n" % (name, backend.url) for name, backend in backends)
+
+
+def is_open(router, path):
+    """Whether the daemon has this file open."""
+    folder = "/proc/%d/fd" % router.process.pid
+    for descriptor in os.listdir(folder):
+        try:
+            if os.readlink(os.path.join(folder, descriptor)) == path:
+                return True
+        except OSError:
+            pass
+    return False
 
 
 class Reloadable(Router):
@@ -50,7 +62,7 @@ class Reloadable(Router):
     def write(self, text, top=None):
         """Replaces the file in one step."""
         with open(self.path + ".next", "w") as file:
-            file.write((top or self.top) + text)
+            file.write((top or self.top) + ("" if "health:" in text else PATIENT_PROBES) + text)
         os.replace(self.path + ".next", self.path)
 
     def post(self, path, body=b"", fields=None, method="POST"):
@@ -129,6 +141,36 @@ class ByHangUp(unittest.TestCase):
         self.assertEqual(self.router.ids(), ["a", "b"])
 
 
+    def test_a_pipe_in_its_place_holds_up_nobody(self):
+        os.remove(self.router.path)
+        os.mkfifo(self.router.path)
+        self.router.process.send_signal(signal.SIGHUP)
+        self.router.says(b"the configuration in force stays")
+        self.assertEqual(self.router.ids(), ["a", "b"])
+        self.assertIn(b"200 OK", self.router.ask())
+        self.assertEqual(self.router.end(), 0)
+
+    def test_while_it_reads_everything_is_answered(self):
+        os.remove(self.router.path)
+        os.mkfifo(self.router.path)
+        writer = os.open(self.router.path, os.O_RDWR)
+        self.addCleanup(os.close, writer)
+        # Each time it waits for the writer for some seconds; a look that takes longer than that says nothing.
+        wait_until(self.is_answered_while_it_reads)
+
+    def is_answered_while_it_reads(self):
+        before = self.router.metric("config_reloads_total")
+        self.router.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: self.is_reading() or self.router.metric("config_reloads_total") > before)
+        self.assertEqual(self.router.ids(), ["a", "b"])
+        is_answered = self.is_reading()
+        wait_until(lambda: self.router.metric("config_reloads_total") > before)
+        return is_answered
+
+    def is_reading(self):
+        return is_open(self.router, self.router.path)
+
+
 class ByPost(unittest.TestCase):
     def setUp(self):
         self.a, self.b = Backend(), Backend()
@@ -162,6 +204,19 @@ class ByPost(unittest.TestCase):
             self.assertEqual(status, 409)
             self.assertIn("/nowhere", told["problems"][0])
             self.assertEqual(self.router.ids(), ["a"])
+
+    def test_a_name_that_does_not_resolve_is_taken_and_told(self):
+        unknown = "  - {id: x, url: 'http://nowhere.invalid:1'}\nhealth: {timeout: 100ms, interval: 100ms}\n"
+        status, told = self.router.reload(entries(("a", self.a)) + unknown)
+        self.assertEqual((status, told["backends"]["added"], told["unresolved"]), (200, ["x"], ["x"]))
+        self.router.says(b"of which wait for a name that does not resolve x")
+        started = Reloadable(entries(("a", self.a)) + unknown, 1)
+        self.addCleanup(started.end)
+        for router in (self.router, started):
+            router.says(b"backend x (http://nowhere.invalid:1) fails its health probe: connect_failed: the name "
+                        b"nowhere.invalid ")
+            wait_until(lambda: "nowhere.invalid did not resolve" in router.admin("/backends"))
+            self.assertIn(b"200 OK", router.ask())
 
     def test_live_options_hold_from_the_next_request_on(self):
         key = "sk-" + "x" * 40
@@ -253,6 +308,8 @@ class ByWatching(unittest.TestCase):
     def setUp(self):
         self.a, self.b = Backend(), Backend()
         self.watch = "reload: {watch: true}\n"
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
 
     def test_a_file_that_is_replaced_is_seen(self):
         router = Reloadable(entries(("a", self.a)) + self.watch, 1)
@@ -285,6 +342,33 @@ class ByWatching(unittest.TestCase):
         wait_until(lambda: router.ids() == ["a"])
         publish("..two", entries(("b", self.b)))
         wait_until(lambda: router.ids() == ["b"])
+
+
+    def test_what_is_written_during_a_reload_is_seen_after_it(self):
+        secret = os.path.join(self.folder.name, "secret")
+        os.mkfifo(secret)
+        writer = os.open(secret, os.O_RDWR)
+        self.addCleanup(os.close, writer)
+        router = Reloadable(entries(("a", self.a)) + self.watch, 1)
+        self.addCleanup(router.end)
+        guarded = "  - {id: b, url: '%s', authorization: 'file:%s'}\n" % (self.b.url, secret)
+        router.write(entries(("a", self.a)) + guarded + self.watch)
+        wait_until(lambda: is_open(router, secret))
+        router.write(entries(("b", self.b)) + self.watch)
+        os.write(writer, b"Bearer x\n")
+        wait_until(lambda: router.ids() == ["b"])
+
+    def test_a_file_that_comes_after_the_configuration_that_names_it_is_waited_for(self):
+        secret = os.path.join(self.folder.name, "secret")
+        router = Reloadable(entries(("a", self.a)) + self.watch, 1)
+        self.addCleanup(router.end)
+        guarded = "  - {id: b, url: '%s', authorization: 'file:%s'}\n" % (self.b.url, secret)
+        router.write(entries(("a", self.a)) + guarded + self.watch)
+        wait_until(lambda: router.metric("config_last_reload_successful") == 0)
+        with open(secret, "w") as file:
+            file.write("Bearer x\n")
+        wait_until(lambda: router.ids() == ["a", "b"])
+        self.assertEqual(router.metric("config_last_reload_successful"), 1)
 
 
 class UnderLoad(unittest.TestCase):

@@ -48,6 +48,8 @@ class Engine:
     """Answers everything with its own address."""
 
     def __init__(self, address="127.0.0.1", port=0):
+        authorizations = self.authorizations = set()
+
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
@@ -55,6 +57,7 @@ class Engine:
                 pass
 
             def do_GET(self):
+                authorizations.add(self.headers.get("Authorization"))
                 data = ("%s:%d" % self.server.server_address[:2]).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(data)))
@@ -270,6 +273,35 @@ class Dns(Case):
         router.wait_for(*("http://%s:9" % address for address in addresses))
         self.assertTrue(self.server.was_asked_over_tcp(NAME))
 
+    def test_more_addresses_than_backends_may_be_change_nothing(self):
+        engine, = self.engines(1)
+        self.server.set(NAME, "A", ["127.0.0.1"])
+        router = self.start(self.settings("      port: %d\n" % engine.port))
+        router.wait_for(engine.url)
+        router.wait_for_up(1)
+        self.server.set(NAME, "A", ["127.1.%d.%d" % (i // 250, i % 250 + 1) for i in range(4000)])
+        router.wait_for_up(0)
+        wait_until(lambda: self.lines(router, "more than 1024 backends") == 1, router.text)
+        self.assertEqual(router.urls(), [engine.url])
+        self.server.set(NAME, "A", ["127.0.0.1"])
+        router.wait_for_up(1)
+
+    def test_certificates_and_credentials_are_read_again_with_the_configuration(self):
+        engine, = self.engines(1)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        secret = os.path.join(folder.name, "secret")
+        with open(secret, "w") as file:
+            file.write("Bearer first\n")
+        self.server.set(NAME, "A", ["127.0.0.1"])
+        router = self.start(self.settings("      port: %d\n      authorization: file:%s\n" % (engine.port, secret),
+                                          top="") + "reload: {watch: true}\n")
+        router.wait_for(engine.url)
+        wait_until(lambda: "Bearer first" in engine.authorizations)
+        with open(secret, "w") as file:
+            file.write("Bearer second\n")
+        wait_until(lambda: "Bearer second" in engine.authorizations)
+
     def test_ipv6_where_there_is_no_ipv4(self):
         self.server.set(NAME, "AAAA", ["::1"])
         router = self.start(self.settings("      port: 9\n"))
@@ -368,6 +400,55 @@ class File(Case):
         router.wait_for(self.first)
         publish("..v2", "- url: %s\n" % self.second)
         router.wait_for(self.second)
+
+    def test_whatever_comes_in_its_place_changes_nothing_and_holds_up_nobody(self):
+        def garbage():
+            self.replace("\0\1\2" * 1000)
+
+        def folder():
+            os.mkdir(self.path)
+
+        def pipe():
+            os.mkfifo(self.path)
+
+        def large():
+            with open(self.path, "w") as file:
+                file.truncate(1 << 40)
+
+        def loop():
+            os.symlink(self.path, self.path)
+
+        self.replace("- url: %s\n" % self.first)
+        router = self.launch()
+        router.wait_for(self.first)
+        for put, said in ((garbage, "not UTF-8"), (folder, "Is a directory"), (pipe, "must be a list"),
+                          (large, "is larger than 1048576 bytes"), (loop, "Too many levels of symbolic links")):
+            with self.subTest(put.__name__):
+                router.wait_for_up(1)
+                os.unlink(self.path)
+                put()
+                wait_until(lambda: self.lines(router, said) == 1, router.text)
+                self.assertEqual(router.urls(), [self.first])
+                shutil.rmtree(self.path) if os.path.isdir(self.path) else os.unlink(self.path)
+                self.replace("- url: %s\n" % self.first)
+        router.wait_for_up(1)
+        self.assertEqual(router.end(), 0)
+
+    def test_that_names_nobody_from_the_start_is_told(self):
+        self.replace("[]\n")
+        router = self.launch()
+        wait_until(lambda: self.lines(router, "names no backend") == 1, router.text)
+        self.assertEqual(router.metric("up"), 0)
+        self.assertEqual(exposition.metric(router.admin("/metrics"), "usable_backends"), 0)
+        self.replace("- url: %s\n" % self.first)
+        router.wait_for(self.first)
+        router.wait_for_up(1)
+        wait_until(lambda: exposition.metric(router.admin("/metrics"), "usable_backends") == 1)
+
+    def test_that_names_nobody_may_be_right(self):
+        self.replace("[]\n")
+        router = self.launch("  allow_empty: true\n")
+        router.wait_for_up(1)
 
     def test_an_id_of_the_configuration_is_not_taken(self):
         self.replace("- {url: '%s', id: taken}\n" % self.second)
@@ -497,6 +578,19 @@ class Kubernetes(Case):
         wait_until(lambda: self.server.lists > 1)
         self.server.watch_refusal = None
         self.assertEqual(self.server.next_watch().version(), "400")
+        router.wait_for(self.one, self.two)
+
+    def test_a_version_that_a_restored_server_has_not_come_to_is_listed_again(self):
+        self.server.set(100, self.slice("a", 90, engine_0=1))
+        router = self.launch()
+        watch = self.server.next_watch()
+        router.wait_for(self.one)
+        self.server.set(40, self.slice("a", 39, engine_0=1, engine_1=2))
+        self.server.watch_refusal = api_double.status(504, "Timeout", "Too large resource version: 100, current: 40")
+        watch.end()
+        wait_until(lambda: self.server.lists > 1)
+        self.server.watch_refusal = None
+        self.assertEqual(self.server.next_watch().version(), "40")
         router.wait_for(self.one, self.two)
 
     def test_what_is_no_event_is_listed_again(self):

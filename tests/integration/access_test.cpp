@@ -260,7 +260,7 @@ TEST_F(Access, ASecretThatIsNotThereFailsTheStart) {
     config.backends.push_back(*own);
     const auto started = app::Application::start(config);
     ASSERT_FALSE(started.has_value());
-    EXPECT_THAT(started.error().message(), HasSubstr("the file /nowhere cannot be read"));
+    EXPECT_THAT(started.error().message(), HasSubstr("the file /nowhere cannot be opened"));
 }
 
 TEST_F(Access, NoPrefixIsBelievedAcrossKeys) {

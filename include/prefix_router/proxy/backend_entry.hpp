@@ -28,9 +28,11 @@ struct BackendAccess {
 /// Whether API keys are configured: what "authorization: auto" means.
 enum class AskedForKeys : bool { No, Yes };
 
-/// Reads what `spec` names. Error: InvalidConfiguration, for a file or a variable that is not there
+/// Reads what `spec` names. `present` is returned where that would be the same, so that no TLS
+/// context is made in vain. Error: InvalidConfiguration, for a file or a variable that is not there
 /// or cannot be used.
-Result<BackendAccess> load_access(const config::Backend& spec, AskedForKeys keys);
+Result<BackendAccess> load_access(const config::Backend& spec, AskedForKeys keys,
+                                  const BackendAccess* present = nullptr);
 
 /// One backend as the data plane dials it. What it is dialled with is immutable: a change makes
 /// another entry, which shares address and metrics. The address follows the name. Thread-safe once

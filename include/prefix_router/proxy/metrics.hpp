@@ -97,6 +97,7 @@ class Metrics {
     prometheus::Gauge& map_bytes;
     prometheus::Counter& lock_wait_seconds;  ///< all threads' waiting for the routing state
     prometheus::Gauge& busiest_share;        ///< of the prefill sent lately, the busiest backend's
+    prometheus::Gauge& usable_backends;
     prometheus::Gauge& panic;  ///< 1 while no backend is usable and requests are sent anyway
     prometheus::Counter& access_log_dropped;
 

@@ -16,7 +16,8 @@
 namespace prefix_router::proxy {
 
 /// Which backends there are and who says so; the one writer of the desk's set of backends. Every
-/// call does all that it is asked or, with an error, nothing. Reads files, so no call belongs on a
+/// call does all that it is asked or, with an error, nothing. What changes something reads files
+/// and may wait for names, one call after the other, and holds up no reader; no call belongs on a
 /// data loop. Thread-safe.
 ///
 /// What an operator sets on a backend (Wishes) holds over what its source says until the source
@@ -31,6 +32,7 @@ class Roster {
         std::vector<std::string> added;
         std::vector<std::string> removed;
         std::vector<std::string> changed;
+        std::vector<std::string> unresolved;  ///< of those added: they wait for their names
         bool is_empty() const { return added.empty() && removed.empty() && changed.empty(); }
     };
 
@@ -65,7 +67,8 @@ class Roster {
     /// URL. Error: InvalidConfiguration (an id that another source has, too many, an unreadable
     /// file).
     Result<Change> replace(const std::string& source, std::vector<config::Backend> backends);
-    /// The same for the configuration, whose API keys decide on "authorization: auto" everywhere.
+    /// The same for the configuration, whose API keys decide on "authorization: auto" everywhere,
+    /// and with which the others' credentials and TLS files are read again.
     Result<Change> replace_configured(std::vector<config::Backend> backends, AskedForKeys keys);
 
     /// An operator's one, source "admin". Error: InvalidConfiguration.
@@ -102,14 +105,15 @@ class Roster {
     Result<void> plan_stay(const Place& present, Member next, AskedForKeys keys, Plan& plan) const;
     Result<void> plan_others(const std::string& source, AskedForKeys keys, Plan& plan) const;
     void make_newcomers(Plan& plan) const;
-    void wait_for_addresses(const Plan& plan) const;
+    void wait_for_addresses(Plan& plan) const;
     std::vector<config::Backend> told_by(std::string_view source) const;
 
     RoutingDesk& desk_;
     Metrics& metrics_;
     const std::chrono::milliseconds patience_;
-    mutable std::mutex mutex_;
+    std::mutex writing_;  // held by who changes something, from the first look on
     AskedForKeys keys_;
+    mutable std::mutex mutex_;  // for places_ while it is changed, or read without the other
     std::map<std::string, Place> places_;  // by id
 };
 

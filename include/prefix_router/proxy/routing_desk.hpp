@@ -114,11 +114,12 @@ class RoutingDesk {
     void first_byte(routing::Ticket& ticket);
     void end(routing::Ticket& ticket, const routing::Outcome& outcome, Verdict verdict);
 
-    // The prober's and scraper's side. Backends that leave are not watched.
+    // The prober's and scraper's side. Backends that leave are not watched, and what was asked of
+    // one that is gone says nothing about the one that has its slot now.
     std::vector<BackendRef> backends() const;
-    void probed(BackendSlot slot, bool is_alive);
-    void scraped(BackendSlot slot, const pool::ScrapedLoad& load);
-    void report_models(BackendSlot slot, std::span<const std::string> names);
+    void probed(const BackendRef& asked, bool is_alive);
+    void scraped(const BackendRef& asked, const pool::ScrapedLoad& load);
+    void report_models(const BackendRef& asked, std::span<const std::string> names);
     /// Re-examines held requests and lets go of backends that have left; every 50 ms.
     void tick();
     std::size_t held() const;
@@ -138,6 +139,7 @@ class RoutingDesk {
 
   private:
     Placement placement_of(const routing::Decision& decision) const;
+    pool::Backend* find(const BackendRef& asked);
     void judge(const routing::Ticket& ticket, Verdict verdict);
     void publish_saved(BackendSlot slot, const routing::BackendBelief& belief);
     void wake_released();

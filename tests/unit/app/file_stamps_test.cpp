@@ -58,7 +58,10 @@ TEST(FilesNamedIn, AreCertificatesKeysAndCredentials) {
     config->backends.emplace_back().tls.ca = "/a";
     config->backends.emplace_back().authorization = {
         config::BackendAuthorization::Kind::Environment, "NAME"};
-    EXPECT_EQ(files_named_in(*config), (std::vector<std::string>{"/c", "/k", "/s", "/a"}));
+    config->discovery.dns.emplace_back().backend.tls.ca = "/d";
+    config->discovery.kubernetes.emplace_back().backend.tls.client_key = "/p";
+    EXPECT_EQ(files_named_in(*config),
+              (std::vector<std::string>{"/c", "/k", "/s", "/a", "/d", "/p"}));
 }
 
 }  // namespace

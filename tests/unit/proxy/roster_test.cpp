@@ -97,7 +97,7 @@ TEST_F(RosterTest, MakesWhatASourceSaysItsWholeSetAndLeavesTheOthers) {
 TEST_F(RosterTest, ChangesFieldsInPlace) {
     say("file:a", {backend("a")});
     const BackendRef before = desk_.backends().front();
-    desk_.probed(before->slot, true);
+    desk_.probed(before, true);
     config::Backend other = backend("a");
     other.capacity_tokens = 5000;
     other.max_in_flight = 3;
@@ -114,6 +114,23 @@ TEST_F(RosterTest, ChangesFieldsInPlace) {
     EXPECT_THAT(say("file:a", {backend("a")}).changed, ElementsAre("a"));
     EXPECT_EQ(state("a").belief.capacity, 1'000'000);
     EXPECT_EQ(state("a").belief.max_in_flight, std::nullopt);
+}
+
+TEST_F(RosterTest, BelievesNothingOfANewcomerThatItsPredecessorWasAsked) {
+    say("file:a", {backend("a", "127.0.0.1:1")});
+    const BackendRef former = desk_.backends().front();
+    say("file:a", {backend("a", "127.0.0.1:2")});
+    EXPECT_EQ(desk_.backends().front()->slot, former->slot);
+    desk_.probed(former, true);
+    pool::ScrapedLoad load;
+    load.capacity = 4321;
+    desk_.scraped(former, load);
+    desk_.report_models(former, std::vector<std::string>{"m"});
+    EXPECT_EQ(state("a").health, pool::Health::State::Unknown);
+    EXPECT_EQ(state("a").scraped.capacity, std::nullopt);
+    EXPECT_THAT(state("a").models, IsEmpty());
+    desk_.probed(desk_.backends().front(), true);
+    EXPECT_EQ(state("a").health, pool::Health::State::Healthy);
 }
 
 TEST_F(RosterTest, LetsRunningRequestsEndBeforeABackendIsGone) {
