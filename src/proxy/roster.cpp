@@ -186,8 +186,7 @@ Result<void> Roster::plan_one(const std::string& source, config::Backend backend
     const bool is_known = found != places_.end();
     const bool has_same_url = is_known && found->second.member.told.url == backend.url;
     if (is_known && found->second.member.source != source) {
-        const bool is_taken_over =
-            source == kConfiguration && found->second.member.source == kAdmin && has_same_url;
+        const bool is_taken_over = found->second.member.source == kAdmin && has_same_url;
         if (!is_taken_over) {
             return refused(id, "its id is taken by one from " + found->second.member.source + " (" +
                                    found->second.member.told.url.text + "); " + source +

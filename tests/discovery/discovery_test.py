@@ -450,6 +450,20 @@ class File(Case):
         router = self.launch("  allow_empty: true\n")
         router.wait_for_up(1)
 
+    def test_takes_over_what_an_operator_had_added_before(self):
+        self.replace("- url: %s\n" % self.first)
+        router = self.launch()
+        router.wait_for(self.first)
+        added = urllib.request.Request("http://127.0.0.1:%d/backends" % router.admin_port,
+                                       json.dumps({"url": self.second}).encode())
+        urllib.request.urlopen(added, timeout=PATIENCE).close()
+        router.wait_for(self.first, self.second)
+        self.replace("- url: %s\n- url: %s\n" % (self.first, self.second))
+        wait_until(lambda: router.metric("backends") == 2, router.text)
+        router.wait_for_up(1)
+        self.replace("- url: %s\n" % self.first)
+        router.wait_for(self.first)
+
     def test_an_id_of_the_configuration_is_not_taken(self):
         self.replace("- {url: '%s', id: taken}\n" % self.second)
         router = self.launch(backends="backends: [{url: '%s', id: taken}]\n" % self.first)
@@ -539,6 +553,21 @@ class Kubernetes(Case):
         router.wait_for(self.three)
         self.assertEqual(self.server.lists, 1)
         router.wait_for_up(1)
+
+    def test_a_reload_in_the_middle_of_a_watch_changes_nothing_of_it(self):
+        self.server.set(100, self.slice("a", 90, engine_0=1))
+        router = self.launch()
+        watch = self.server.next_watch()
+        router.wait_for(self.one)
+        event = json.dumps({"type": "ADDED", "object": self.slice("b", 101, engine_1=2)}).encode() + b"\n"
+        watch.send(event[:60])
+        for reloads in (1, 2, 3):
+            router.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: exposition.metric(router.admin("/metrics"), "config_reloads_total") == reloads)
+        self.assertEqual(router.urls(), [self.one])
+        watch.send(event[60:])
+        router.wait_for(self.one, self.two)
+        self.assertEqual((self.server.lists, router.metric("failures_total")), (1, 0))
 
     def test_a_watch_cut_in_mid_line_goes_on_from_the_last_whole_event(self):
         self.server.set(100, self.slice("a", 90, engine_0=1))

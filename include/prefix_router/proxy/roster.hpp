@@ -63,7 +63,7 @@ class Roster {
     /// connections; changed fields are applied in place, new credentials and TLS files with new
     /// connections; a changed URL under the same id is a removal and an addition. Removed ones
     /// drain: they get no new request, their running answers end, then they vanish (map, metrics,
-    /// pooled connections). The configuration takes over what an operator had added with the same
+    /// pooled connections). A source takes over what an operator had added with the same id and
     /// URL. Error: InvalidConfiguration (an id that another source has, too many, an unreadable
     /// file).
     Result<Change> replace(const std::string& source, std::vector<config::Backend> backends);

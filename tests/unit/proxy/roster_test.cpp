@@ -255,6 +255,17 @@ TEST_F(RosterTest, TakesAndRemovesOnlyAnOperatorsOwnOne) {
     EXPECT_THAT(ids(), UnorderedElementsAre("a", "b"));
 }
 
+TEST_F(RosterTest, LetsEverySourceTakeOverWhatAnOperatorHadAdded) {
+    ASSERT_TRUE(roster_.add(backend("a")).has_value());
+    const BackendRef before = desk_.backends().front();
+    EXPECT_THAT(complaint("dns:x", {backend("a", "127.0.0.1:2"), backend("b")}),
+                HasSubstr("taken by one from admin"));
+    EXPECT_THAT(say("dns:x", {backend("a"), backend("b")}).added, ElementsAre("b"));
+    EXPECT_EQ(desk_.backends().front(), before) << "all that is known of it is kept";
+    EXPECT_EQ(roster_.members().at("a").source, "dns:x");
+    EXPECT_THAT(say("dns:x", {backend("b")}).removed, ElementsAre("a"));
+}
+
 TEST_F(RosterTest, WakesWhatWaitedForABackendThatLeaves) {
     config::Backend narrow = backend("a");
     narrow.max_in_flight = 1;
