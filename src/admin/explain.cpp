@@ -1,6 +1,6 @@
 #include "admin/explain.hpp"
 
-#include <utility>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -12,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string value_of(const Request& request, const char* name, std::string otherwise = {}) {
+std::string value_of(const Request& request, const char* name, std::string_view otherwise = {}) {
     const auto found = request.query.find(name);
-    return found == request.query.end() ? std::move(otherwise) : found->second;
+    return found == request.query.end() ? std::string(otherwise) : found->second;
 }
 
 std::string_view to_string(routing::Refusal refusal) {

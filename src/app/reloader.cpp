@@ -19,7 +19,8 @@ namespace {
 std::string in_words(const std::string& what, const std::vector<std::string>& names) {
     std::string words;
     for (const std::string& name : names) {
-        words += (words.empty() ? what + " " : ", ") + name;
+        words += words.empty() ? what + " " : ", ";
+        words += name;
     }
     return words;
 }
