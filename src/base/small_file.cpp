@@ -22,6 +22,17 @@ Error failure(const std::string& what, int code) {
     return Error(ErrorKind::Io, what + ": " + std::strerror(code));
 }
 
+/// As limits are written: in the largest unit that leaves no rest.
+std::string size_in_words(std::size_t bytes) {
+    constexpr std::size_t kKiB = 1024;
+    constexpr std::size_t kMiB = kKiB * kKiB;
+    if (bytes % kMiB == 0) {
+        return std::to_string(bytes / kMiB) + " MiB";
+    }
+    return bytes % kKiB == 0 ? std::to_string(bytes / kKiB) + " KiB"
+                             : std::to_string(bytes) + " bytes";
+}
+
 class OpenFile {
   public:
     /// O_NONBLOCK: opening a pipe waits for no writer. It means nothing for regular files.
@@ -73,7 +84,7 @@ Result<std::string> read_small_file(const std::string& path, std::size_t most) {
             return Error(ErrorKind::Io, "is a pipe into which nobody has written all");
         }
         if (text.size() > most) {
-            return Error(ErrorKind::Io, "is larger than " + std::to_string(most) + " bytes");
+            return Error(ErrorKind::Io, "is larger than " + size_in_words(most));
         }
     }
 }

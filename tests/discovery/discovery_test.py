@@ -422,7 +422,7 @@ class File(Case):
         router = self.launch()
         router.wait_for(self.first)
         for put, said in ((garbage, "not UTF-8"), (folder, "Is a directory"), (pipe, "must be a list"),
-                          (large, "is larger than 1048576 bytes"), (loop, "Too many levels of symbolic links")):
+                          (large, "is larger than 1 MiB"), (loop, "Too many levels of symbolic links")):
             with self.subTest(put.__name__):
                 router.wait_for_up(1)
                 os.unlink(self.path)
