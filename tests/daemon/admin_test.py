@@ -8,12 +8,11 @@ import json
 import os
 import signal
 import socket
-import threading
 import unittest
 import urllib.request
 
 from daemon_test import PATIENCE, Backend, read_to_end, read_until, wait_until
-from reload_test import Reloadable, entries
+from reload_test import Reloadable, entries, running_stream
 
 
 def chat(text):
@@ -113,17 +112,7 @@ class Changes(unittest.TestCase):
         self.router.says(b"admin: local drains the router")
 
     def test_a_drain_that_is_asked_for_again_and_a_stop_after_it_cut_nothing(self):
-        finish = threading.Event()
-
-        def stream(connection, head, body):
-            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
-            finish.wait(PATIENCE)
-            connection.sendall(b"1\r\nb\r\n0\r\n\r\n")
-
-        self.a.script = stream
-        with self.router.client() as client:
-            client.sendall(b"GET /stream HTTP/1.1\r\nHost: r\r\n\r\n")
-            read_until(client, b"", b"1\r\na\r\n")
+        with running_stream(self.router, self.a) as (client, finish):
             for _ in range(2):
                 self.change("POST", "/drain", status=202)
             self.router.says(b"draining: not ready")

@@ -3,6 +3,7 @@
 
 usage: reload_test.py ROUTER_BINARY
 """
+import contextlib
 import hashlib
 import json
 import os
@@ -35,6 +36,23 @@ def is_open(router, path):
         except OSError:
             pass
     return False
+
+
+@contextlib.contextmanager
+def running_stream(router, backend):
+    """(client, event): a client in the middle of an answer of `backend`, which ends once the event is set."""
+    finish = threading.Event()
+
+    def stream(connection, head, body):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        finish.wait(PATIENCE)
+        connection.sendall(b"1\r\nb\r\n0\r\n\r\n")
+
+    backend.script = stream
+    with router.client() as client:
+        client.sendall(b"GET /stream HTTP/1.1\r\nHost: r\r\n\r\n")
+        read_until(client, b"", b"1\r\na\r\n")
+        yield client, finish
 
 
 class Reloadable(Router):
@@ -257,17 +275,7 @@ class ByPost(unittest.TestCase):
         self.assertTrue(probed.wait(PATIENCE))
 
     def test_running_answers_end_at_a_backend_that_leaves(self):
-        finish = threading.Event()
-
-        def stream(connection, head, body):
-            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
-            finish.wait(PATIENCE)
-            connection.sendall(b"1\r\nb\r\n0\r\n\r\n")
-
-        self.a.script = stream
-        with self.router.client() as client:
-            client.sendall(b"GET /stream HTTP/1.1\r\nHost: r\r\n\r\n")
-            read_until(client, b"", b"1\r\na\r\n")
+        with running_stream(self.router, self.a) as (client, finish):
             self.assertEqual(self.router.reload(entries(("b", self.b)))[1]["backends"]["removed"], ["a"])
             self.assertEqual(self.router.ids(), ["a", "b"])
             self.assertIn(b"200 OK", self.router.ask())
