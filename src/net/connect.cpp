@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "prefix_router/net/descriptor.hpp"
+
 namespace prefix_router::net {
 
 Dial dial(Worker& worker, const Endpoint& endpoint) {
@@ -22,13 +24,14 @@ Dial dial(Worker& worker, const Endpoint& endpoint) {
         ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ::setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     }
-    attempt.stream = Stream(worker, descriptor);
+    Descriptor owned(descriptor);
     if (::connect(descriptor, endpoint.address(), endpoint.size()) == 0) {
         attempt.is_connected = true;
     } else if (errno != EINPROGRESS && errno != EINTR) {
         attempt.error = errno;
-        attempt.stream.close();
+        return attempt;
     }
+    attempt.stream = Stream(worker, owned.release());
     return attempt;
 }
 

@@ -165,8 +165,7 @@ bool Listener::accept_one() {
     }
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
-    const int descriptor = ::accept4(socket_.descriptor(), reinterpret_cast<sockaddr*>(&peer),
-                                     &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int descriptor = socket_.accept(peer, size);
     if (descriptor >= 0) {
         accepted_(Stream(worker_, descriptor),
                   Endpoint(reinterpret_cast<const sockaddr*>(&peer), size));

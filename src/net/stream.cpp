@@ -1,28 +1,56 @@
 #include "prefix_router/net/stream.hpp"
 
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
-
-#include <boost/asio/post.hpp>
-#include <boost/smart_ptr/intrusive_ptr.hpp>
-#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "prefix_router/net/worker.hpp"
 
 #include "net/loop.hpp"
+#include "net/socket_set.hpp"
 #include "net/tls_session.hpp"
 
 namespace prefix_router::net {
 namespace {
 
-using boost::asio::generic::stream_protocol;
-
 bool would_block(int error) {
     return error == EAGAIN || error == EWOULDBLOCK;
+}
+
+/// A head and a short body take the kernel less time in one piece than their copy does.
+constexpr std::size_t kGathered = std::size_t{4} << 10;
+
+std::string_view gather(const Pieces& pieces, std::span<char, kGathered> room) {
+    std::size_t size = 0;
+    for (const iovec& piece : pieces.vectors()) {
+        std::memcpy(room.data() + size, piece.iov_base, piece.iov_len);
+        size += piece.iov_len;
+    }
+    return {room.data(), size};
+}
+
+ssize_t send_pieces(int descriptor, const Pieces& pieces) {
+    const auto vectors = pieces.vectors();
+    ssize_t count = 0;
+    do {
+        if (vectors.size() == 1) {
+            count = ::send(descriptor, vectors[0].iov_base, vectors[0].iov_len, MSG_NOSIGNAL);
+        } else if (pieces.left() <= kGathered) {
+            std::array<char, kGathered> room;
+            const std::string_view all = gather(pieces, room);
+            count = ::send(descriptor, all.data(), all.size(), MSG_NOSIGNAL);
+        } else {
+            msghdr message{};
+            message.msg_iov = const_cast<iovec*>(vectors.data());
+            message.msg_iovlen = vectors.size();
+            count = ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
+        }
+    } while (count < 0 && errno == EINTR);
+    return count;
 }
 
 }  // namespace
@@ -49,48 +77,44 @@ void Pieces::consume(std::size_t bytes) {
     }
 }
 
-/// Lives on while a watch is pending: Asio completes it, as aborted, after the socket is closed.
-class Stream::State : public boost::intrusive_ref_counter<State, boost::thread_unsafe_counter> {
+/// What is known of the socket without asking it: the set tells of changes, and a read or a write
+/// that found its end says that there is nothing left to do until the next.
+class Stream::State final : public SocketSet::Member {
   public:
-    State(Worker& worker, int descriptor) : socket_(worker.loop().context.get_executor()) {
-        boost::system::error_code error;
-        socket_.assign(stream_protocol(AF_INET, IPPROTO_TCP), descriptor, error);
-        // Only a full disk of epoll registrations (max_user_watches) fails here: every watch then
-        // fails at once and ends the connection.
-        if (error) {
-            descriptor_ = descriptor;
-        } else {
-            descriptor_ = socket_.native_handle();
-            socket_.native_non_blocking(true, error);
-        }
-    }
+    State(Worker& worker, int descriptor)
+        : Member(worker.loop().sockets, descriptor), descriptor_(descriptor) {}
 
     int descriptor() const { return descriptor_; }
     void listen(StreamListener* listener) { listener_ = listener; }
 
-    void watch(StreamSocket::wait_type what, bool& is_watched) {
-        if (is_watched) {
-            return;
-        }
-        is_watched = true;
-        boost::intrusive_ptr<State> self(this);
-        socket_.async_wait(what, [self = std::move(self), what](boost::system::error_code error) {
-            self->ready(what, error);
-        });
-    }
     void watch_read() {
-        if (tls_) [[unlikely]] {
-            watch_read_secured();
-            return;
+        wants_read_ = true;
+        if (may_read_ || !is_registered()) {
+            tell_again();
         }
-        watch(StreamSocket::wait_read, watches_read_);
     }
     void watch_write() {
-        if (tls_ && tls_->write_waits_for_read()) [[unlikely]] {
-            watch_crossed(StreamSocket::wait_read, StreamSocket::wait_write);
+        wants_write_ = true;
+        tell_writable();
+        if (may_write_ || !is_registered()) {
+            tell_again();
         }
-        watch(StreamSocket::wait_write, watches_write_);
     }
+
+    /// Nothing is there to read; the set tells of the next.
+    void drained() {
+        may_read_ = false;
+        drained_at_ = set().turns();
+    }
+    /// No room is there to write; the set tells of the next.
+    void filled() { may_write_ = false; }
+    /// More may be there than the set tells of.
+    void doubt() { may_read_ = true; }
+
+    bool has_ended() const { return has_ended_; }
+    /// Surely nothing came since it was drained.
+    bool is_surely_drained() const { return !may_read_ && drained_at_ != set().turns(); }
+    bool is_lost() const { return !is_registered(); }
 
     TlsSession* tls() const { return tls_.get(); }
     void secure(std::unique_ptr<TlsSession> session) { tls_ = std::move(session); }
@@ -103,77 +127,50 @@ class Stream::State : public boost::intrusive_ref_counter<State, boost::thread_u
             tls_->end_sending();
             tls_.reset();
         }
-        boost::system::error_code error;
-        if (socket_.is_open()) {
-            socket_.close(error);
-        } else if (descriptor_ >= 0) {
-            ::close(descriptor_);
+        if (descriptor_ >= 0) {
+            ::close(std::exchange(descriptor_, -1));
         }
-        descriptor_ = -1;
     }
 
     int release() {
         listener_ = nullptr;
-        boost::system::error_code error;
-        if (socket_.is_open()) {
-            socket_.release(error);
-        }
+        leave();
         return std::exchange(descriptor_, -1);
     }
 
   private:
-    /// What the session holds the socket does not tell of.
-    void watch_read_secured() {
-        if (tls_->read_waits_for_write()) {
-            watch_crossed(StreamSocket::wait_write, StreamSocket::wait_read);
+    ~State() override = default;
+
+    void on_events(std::uint32_t events) override {
+        const bool is_over = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+        // With TLS a read can wait for room to write, and a write for bytes.
+        const bool is_either = tls_ != nullptr && events != 0;
+        has_ended_ |= is_over;
+        may_read_ |= is_over || is_either || (events & EPOLLIN) != 0;
+        may_write_ |= is_either || (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
+        if ((may_read_ || is_lost()) && std::exchange(wants_read_, false) && listener_ != nullptr) {
+            listener_->on_readable();
         }
-        if (!tls_->has_pending()) {
-            watch(StreamSocket::wait_read, watches_read_);
-        } else if (!tells_pending_) {
-            tells_pending_ = true;
-            boost::intrusive_ptr<State> self(this);
-            boost::asio::post(socket_.get_executor(), [self = std::move(self)] {
-                self->tells_pending_ = false;
-                if (self->listener_ != nullptr) {
-                    self->listener_->on_readable();
-                }
-            });
+        if ((may_write_ || is_lost()) && std::exchange(wants_write_, false) &&
+            listener_ != nullptr) {
+            listener_->on_writable();
         }
     }
 
-    /// A read that waits for room to write, or a write that waits for bytes.
-    void watch_crossed(StreamSocket::wait_type awaited, StreamSocket::wait_type told) {
-        boost::intrusive_ptr<State> self(this);
-        socket_.async_wait(
-            awaited, [self = std::move(self), told](boost::system::error_code error) {
-                if (self->listener_ != nullptr && error != boost::asio::error::operation_aborted) {
-                    told == StreamSocket::wait_read ? self->listener_->on_readable()
-                                                    : self->listener_->on_writable();
-                }
-            });
-    }
-
-    void ready(StreamSocket::wait_type what, const boost::system::error_code& error) {
-        const bool is_read = what == StreamSocket::wait_read;
-        (is_read ? watches_read_ : watches_write_) = false;
-        if (listener_ == nullptr || error == boost::asio::error::operation_aborted) {
-            return;
-        }
-        is_read ? listener_->on_readable() : listener_->on_writable();
-    }
-
-    StreamSocket socket_;
     std::unique_ptr<TlsSession> tls_;
     StreamListener* listener_ = nullptr;
-    int descriptor_ = -1;
-    bool watches_read_ = false;
-    bool watches_write_ = false;
-    bool tells_pending_ = false;
+    std::uint64_t drained_at_ = 0;
+    int descriptor_;
+    bool may_read_ = false;
+    bool may_write_ = false;
+    bool has_ended_ = false;
+    bool wants_read_ = false;
+    bool wants_write_ = false;
 };
 
 void Stream::StateReleaser::operator()(State* state) const {
     state->close();
-    intrusive_ptr_release(state);
+    state->retire();
 }
 
 Stream::Stream() = default;
@@ -181,9 +178,7 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
-Stream::Stream(Worker& worker, int descriptor) : state_(new State(worker, descriptor)) {
-    intrusive_ptr_add_ref(state_.get());
-}
+Stream::Stream(Worker& worker, int descriptor) : state_(new State(worker, descriptor)) {}
 
 int Stream::descriptor() const {
     return state_ ? state_->descriptor() : -1;
@@ -199,48 +194,79 @@ void Stream::watch_write() {
 }
 
 IoResult Stream::read_some(std::span<char> room) {
+    if (state_->is_lost()) [[unlikely]] {
+        return {IoStatus::Failed, 0};
+    }
     if (TlsSession* const tls = state_->tls()) [[unlikely]] {
-        return tls->read(room);
+        const IoResult got = tls->read(room);
+        // What the session took off the socket the set does not tell of.
+        got.status == IoStatus::WouldBlock ? state_->drained() : state_->doubt();
+        return got;
     }
     ssize_t count = 0;
     do {
         count = ::recv(descriptor(), room.data(), room.size(), 0);
     } while (count < 0 && errno == EINTR);
     if (count > 0) {
-        return {IoStatus::Done, static_cast<std::size_t>(count)};
+        const auto bytes = static_cast<std::size_t>(count);
+        if (bytes < room.size() && !state_->has_ended()) {
+            state_->drained();
+        }
+        return {IoStatus::Done, bytes};
     }
     if (count == 0) {
         return {IoStatus::Ended, 0};
     }
-    return {would_block(errno) ? IoStatus::WouldBlock : IoStatus::Failed, 0};
+    if (would_block(errno)) {
+        state_->drained();
+        return {IoStatus::WouldBlock, 0};
+    }
+    return {IoStatus::Failed, 0};
 }
 
 IoResult Stream::write_some(Pieces& pieces) {
+    if (state_->is_lost()) [[unlikely]] {
+        return {IoStatus::Failed, 0};
+    }
     if (TlsSession* const tls = state_->tls()) [[unlikely]] {
-        return tls->write(pieces);
+        const IoResult sent = tls->write(pieces);
+        if (!pieces.empty()) {
+            state_->filled();
+        }
+        return sent;
     }
-    const auto vectors = pieces.vectors();
-    msghdr message{};
-    message.msg_iov = const_cast<iovec*>(vectors.data());
-    message.msg_iovlen = vectors.size();
-    ssize_t count = 0;
-    do {
-        count = ::sendmsg(descriptor(), &message, MSG_NOSIGNAL);
-    } while (count < 0 && errno == EINTR);
+    const ssize_t count = send_pieces(descriptor(), pieces);
+    if (count < 0 && !would_block(errno)) {
+        return {IoStatus::Failed, 0};
+    }
+    pieces.consume(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
+    if (!pieces.empty()) {
+        state_->filled();
+    }
     if (count < 0) {
-        return {would_block(errno) ? IoStatus::WouldBlock : IoStatus::Failed, 0};
+        return {IoStatus::WouldBlock, 0};
     }
-    pieces.consume(static_cast<std::size_t>(count));
     return {IoStatus::Done, static_cast<std::size_t>(count)};
 }
 
+int Stream::accept(sockaddr_storage& peer, socklen_t& size) {
+    const int accepted = ::accept4(descriptor(), reinterpret_cast<sockaddr*>(&peer), &size,
+                                   SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted < 0 && would_block(errno)) {
+        state_->drained();
+    }
+    return accepted;
+}
+
 bool Stream::has_peer_left() const {
-    pollfd entry{descriptor(), POLLRDHUP, 0};
-    if (::poll(&entry, 1, 0) > 0 &&
-        (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0) {
+    if (state_->has_ended()) {
         return true;
     }
-    return state_->tls() != nullptr && state_->tls()->has_peer_ended();
+    if (state_->tls() == nullptr) {
+        return false;
+    }
+    state_->doubt();  // looking takes bytes off the socket
+    return state_->tls()->has_peer_ended();
 }
 
 std::optional<char> Stream::peek() const {
@@ -250,11 +276,19 @@ std::optional<char> Stream::peek() const {
 
 bool Stream::is_quiet() const {
     if (state_->tls() != nullptr) {
+        state_->doubt();
         return state_->tls()->is_quiet();
+    }
+    if (state_->is_surely_drained()) {
+        return true;
     }
     char byte = 0;
     const ssize_t count = ::recv(descriptor(), &byte, 1, MSG_PEEK);
-    return count < 0 && would_block(errno);
+    const bool is_empty = count < 0 && would_block(errno);
+    if (is_empty) {
+        state_->drained();
+    }
+    return is_empty;
 }
 
 void Stream::secure(std::shared_ptr<const TlsServer> server) {
@@ -264,7 +298,14 @@ void Stream::secure(std::shared_ptr<TlsClient> client) {
     state_->secure(std::make_unique<TlsSession>(std::move(client), descriptor()));
 }
 IoStatus Stream::handshake() {
-    return state_->tls()->handshake();
+    const IoStatus status = state_->tls()->handshake();
+    if (status == IoStatus::WouldBlock) {
+        state_->drained();
+        state_->filled();
+    } else {
+        state_->doubt();  // a request may have come with the last flight
+    }
+    return status;
 }
 const Error& Stream::handshake_failure() const {
     return state_->tls()->failure();

@@ -1,5 +1,6 @@
 #include "prefix_router/net/worker.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -62,7 +63,27 @@ Worker::~Worker() = default;
 
 void Worker::run() {
     wait_for_tick(*loop_, ticks_);
-    loop_->context.run();
+    while (!loop_->context.stopped()) {
+        turn();
+    }
+}
+
+void Worker::turn() {
+    constexpr std::chrono::milliseconds kNow{0};
+    loop_->sockets.turn(std::max(kNow, loop_->time_left()));
+    end_turn();
+    if (loop_->doorbell.answer() || loop_->time_left() <= kNow) {
+        loop_->context.poll();
+        end_turn();
+    }
+}
+
+/// Those that come to wait meanwhile go on in the same call.
+void Worker::end_turn() {
+    for (std::size_t next = 0; next < at_turn_end_.size(); ++next) {
+        at_turn_end_[next].resume();
+    }
+    at_turn_end_.clear();
 }
 
 void Worker::stop() {
@@ -76,6 +97,7 @@ void Worker::stop() {
 
 void Worker::post(std::function<void()> work) {
     boost::asio::post(loop_->context, std::move(work));
+    loop_->doorbell.ring();
 }
 
 void Worker::every(std::chrono::milliseconds interval, std::function<void()> work) {

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "prefix_router/proxy/access_log.hpp"
 
@@ -23,73 +26,110 @@ constexpr std::array<bool, 256> kPlainBytes = [] {
 class LineWriter {
   public:
     LineWriter(LogFormat format, std::string& out)
-        : is_json_(format == LogFormat::Json), out_(out) {
+        : is_json_(format == LogFormat::Json), out_(out) {}
+    ~LineWriter() {
         if (is_json_) {
-            out_ += '{';
+            put('}');
         }
+        put('\n');
+        flush();
     }
-    ~LineWriter() { out_ += is_json_ ? "}\n" : "\n"; }
     LineWriter(const LineWriter&) = delete;
     LineWriter& operator=(const LineWriter&) = delete;
 
     /// Bounded and escaped: no client can forge a line or fill the disk with one.
-    void text(std::string_view name, std::string_view value) {
-        begin(name);
+    template <std::size_t kSize>
+    void text(const char (&name)[kSize], std::string_view value) {
         const auto shown = value.substr(0, kLongestText);
-        const bool is_plain = std::ranges::all_of(shown, is_plain_byte);
-        const bool needs_quotes = is_json_ || shown.empty() || !is_plain;
-        if (needs_quotes) {
-            out_ += '"';
+        if (std::ranges::all_of(shown, is_plain_byte)) {
+            word(name, shown);
+            return;
         }
-        if (is_plain) {
-            out_ += shown;
-        } else {
-            out_ += escape_for_log(shown);
-        }
+        begin(name);
+        put('"');
+        flush();
+        out_ += escape_for_log(shown);
+        put('"');
+    }
+
+    /// Bounded, of bytes that are plain.
+    template <std::size_t kSize>
+    void word(const char (&name)[kSize], std::string_view value) {
+        const bool needs_quotes = is_json_ || value.empty();
+        begin(name);
         if (needs_quotes) {
-            out_ += '"';
+            put('"');
+        }
+        put(value.substr(0, kLongestText));
+        if (needs_quotes) {
+            put('"');
         }
     }
 
-    void number(std::string_view name, std::int64_t value) {
+    template <std::size_t kSize>
+    void number(const char (&name)[kSize], std::int64_t value) {
         begin(name);
-        char digits[24];
-        const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-        out_.append(digits, end);
+        put(value);
     }
 
     /// Milliseconds with three places.
-    void milliseconds(std::string_view name, Duration value) {
+    template <std::size_t kSize>
+    void milliseconds(const char (&name)[kSize], Duration value) {
         const auto micros = value.count() / 1000;
-        number(name, micros / 1000);
-        out_ += '.';
+        begin(name);
+        put(micros / 1000);
         const auto rest = static_cast<int>(micros % 1000);
-        out_ += static_cast<char>('0' + rest / 100);
-        out_ += static_cast<char>('0' + rest / 10 % 10);
-        out_ += static_cast<char>('0' + rest % 10);
+        put('.');
+        put(static_cast<char>('0' + rest / 100));
+        put(static_cast<char>('0' + rest / 10 % 10));
+        put(static_cast<char>('0' + rest % 10));
     }
 
   private:
+    // What one field takes at most, its name and marks included, and what is gathered on the stack
+    // before it goes to the log's text.
+    static constexpr std::size_t kLongestField = kLongestText + 64;
+    static constexpr std::size_t kGathered = 1024;
+
     static bool is_plain_byte(char c) { return kPlainBytes[static_cast<unsigned char>(c)]; }
 
-    void begin(std::string_view name) {
-        if (!is_first_) {
-            out_ += is_json_ ? ',' : ' ';
+    template <std::size_t kSize>
+    void begin(const char (&name)[kSize]) {
+        static_assert(kSize < 32, "kLongestField counts on short names");
+        if (size_ > kGathered - kLongestField) {
+            flush();
         }
-        is_first_ = false;
         if (is_json_) {
-            out_ += '"';
-            out_ += name;
-            out_ += "\":";
+            put(std::exchange(separator_, ',') == ',' ? ',' : '{');
+            put('"');
+            put(std::string_view(name, kSize - 1));
+            put('"');
+            put(':');
         } else {
-            out_ += name;
-            out_ += '=';
+            if (std::exchange(separator_, ',') == ',') {
+                put(' ');
+            }
+            put(std::string_view(name, kSize - 1));
+            put('=');
         }
     }
 
+    void put(char c) { gathered_[size_++] = c; }
+    void put(std::string_view text) { size_ += text.copy(&gathered_[size_], text.size()); }
+    void put(std::int64_t number) {
+        const auto end = std::to_chars(&gathered_[size_], gathered_.data() + kGathered, number).ptr;
+        size_ = static_cast<std::size_t>(end - gathered_.data());
+    }
+    void flush() {
+        out_.append(gathered_.data(), size_);
+        size_ = 0;
+    }
+
     bool is_json_;
-    bool is_first_ = true;
+    char separator_ = 0;
     std::string& out_;
+    std::size_t size_ = 0;
+    std::array<char, kGathered> gathered_;
 };
 
 }  // namespace
@@ -97,10 +137,10 @@ class LineWriter {
 void append_access_line(LogFormat format, std::string_view time, const RequestRecord& record,
                         std::string& out) {
     LineWriter line(format, out);
-    line.text("time", time);
+    line.word("time", time);
     line.text("request_id", record.request_id);
-    line.text("peer", record.peer);
-    line.text("method", record.method);
+    line.word("peer", record.peer);
+    line.word("method", record.method);
     line.text("path", record.path);
     if (!record.api_key.empty()) {
         line.text("api_key", record.api_key);
@@ -120,7 +160,7 @@ void append_access_line(LogFormat format, std::string_view time, const RequestRe
         line.text("backend", record.backend);
     }
     if (record.reason) {
-        line.text("reason", routing::to_string(*record.reason));
+        line.word("reason", routing::to_string(*record.reason));
         line.number("prompt_tokens", record.prompt_tokens);
         line.number("expected_cached_tokens", record.expected_cached);
     }
@@ -131,7 +171,7 @@ void append_access_line(LogFormat format, std::string_view time, const RequestRe
     line.number("bytes_in", static_cast<std::int64_t>(record.bytes_in));
     line.number("bytes_out", static_cast<std::int64_t>(record.bytes_out));
     if (record.error) {
-        line.text("error", to_string(*record.error));
+        line.word("error", to_string(*record.error));
     }
 }
 

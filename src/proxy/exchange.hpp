@@ -121,6 +121,7 @@ class Exchange final : public TicketOwner {
     void end_at_close(net::IoStatus status);
     void show_payload(std::string_view payload);
     bool flush_now();
+    void keep_to_client();
     net::Task<void> flush();
     void release_body();
 
@@ -219,6 +220,7 @@ class Exchange final : public TicketOwner {
     std::unique_ptr<RequestTrace> trace_;  // null: tracing is off
     TimePoint started_{};
     TimePoint body_read_at_{};
+    Duration duration_{};  // set at the end
     std::optional<Duration> first_token_;
     std::optional<Tokens> reported_cached_;
     std::uint64_t bytes_in_ = 0;

@@ -36,6 +36,7 @@ net::Task<void> Exchange::attempt() {
     connection_->lend_to(&client_->parker);
     client_->parker.clear(kBackendReadable | kBackendWritable);
     lay_out_request();
+    co_await context_.worker.turn_end();
     send_now();
     co_await read_answer_head();
     if (failure_ && failure_->kind() == ErrorKind::ResetBeforeResponse) {

@@ -54,7 +54,7 @@ RequestRecord Exchange::record() const {
     record.bytes_in = bytes_in_;
     record.bytes_out = bytes_out_;
     record.attempts = attempts_;
-    record.duration = now() - started_;
+    record.duration = duration_;
     record.first_token = first_token_;
     record.reported_cached = reported_cached_;
     if (ticket_) {

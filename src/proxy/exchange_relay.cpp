@@ -11,6 +11,8 @@ namespace prefix_router::proxy {
 namespace {
 
 constexpr unsigned kLeastError = 400;
+// So much is copied to be sent at the end of the worker's turn.
+constexpr std::size_t kPutOff = std::size_t{4} << 10;
 
 }  // namespace
 
@@ -23,6 +25,10 @@ net::Task<void> Exchange::relay() {
     const auto silence = context_.config().timeouts.idle;
     unsigned reads = 0;
     while (true) {
+        if (to_client_.left() <= kPutOff && !to_client_.empty()) {
+            keep_to_client();
+            co_await context_.worker.turn_end();
+        }
         if (!flush_now()) {
             co_await flush();
         }
@@ -186,17 +192,23 @@ bool Exchange::flush_now() {
     return true;
 }
 
+/// Before a suspension: the scratch space is everybody's.
+void Exchange::keep_to_client() {
+    net::Buffer kept = context_.worker.buffers().take(to_client_.left());
+    std::size_t size = 0;
+    for (const iovec& piece : to_client_.vectors()) {
+        std::memcpy(kept.data() + size, piece.iov_base, piece.iov_len);
+        size += piece.iov_len;
+    }
+    stalled_ = std::move(kept);
+    to_client_.clear();
+    to_client_.add(std::string_view(stalled_.data(), size));
+}
+
 /// Waits for a slow client with a copy of what it has not taken; meanwhile the backend is not
 /// read, so that flow control reaches it.
 net::Task<void> Exchange::flush() {
-    stalled_ = context_.worker.buffers().take(to_client_.left());
-    std::size_t size = 0;
-    for (const iovec& piece : to_client_.vectors()) {
-        std::memcpy(stalled_.data() + size, piece.iov_base, piece.iov_len);
-        size += piece.iov_len;
-    }
-    to_client_.clear();
-    to_client_.add(std::string_view(stalled_.data(), size));
+    keep_to_client();
     while (!failure_ && !flush_now()) {
         client_->arm(context_.config().timeouts.idle, ErrorKind::ClientStalled);
         client_->stream.watch_write();

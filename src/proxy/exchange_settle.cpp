@@ -57,6 +57,7 @@ void Exchange::settle() {
     if (ticket_) {
         settle_ticket();
     }
+    duration_ = now() - started_;
     count(status());
     tell();
     if (ticket_) {
@@ -190,7 +191,7 @@ unsigned Exchange::status() const {
 void Exchange::count(unsigned status) {
     Metrics& metrics = context_.services.metrics;
     metrics.answers(status).Increment();
-    metrics.duration_seconds.Observe(to_seconds(now() - started_));
+    metrics.duration_seconds.Observe(to_seconds(duration_));
     if (failure_) {
         metrics.errors(failure_->kind()).Increment();
         if (has_client_left(failure_->kind())) {

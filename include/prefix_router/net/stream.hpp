@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -54,9 +55,9 @@ class StreamListener {
     ~StreamListener() = default;
 };
 
-/// One connected stream socket (TCP or Unix) of a worker: calls that never block, and readiness on
-/// request. Reading and writing are tried first; a watch is set only when they would block, so a
-/// stream that is never waited for costs no bookkeeping. Closes when it goes. Not thread-safe.
+/// One stream socket (TCP or Unix) of a worker: calls that never block, and readiness on request.
+/// A watch takes no call: the worker knows of each change without asking again. Closes when it
+/// goes. Not thread-safe.
 ///
 /// With TLS (secure(), then handshake() until it is Done) the same calls move the same bytes; a
 /// peer that ends without saying so in TLS has Failed, not Ended, and a stream that closes says so.
@@ -83,10 +84,14 @@ class Stream {
     /// One gathering write; takes what was written off `pieces`.
     IoResult write_some(Pieces& pieces);
 
+    /// The next connection of a listening socket, non-blocking, or -1 with errno.
+    int accept(sockaddr_storage& peer, socklen_t& size);
+
     /// The peer closed the connection or its sending half, or the connection broke, even behind
-    /// unread bytes.
+    /// unread bytes: as of this turn of the worker.
     bool has_peer_left() const;
-    /// Neither bytes nor an end are waiting to be read: a pooled connection may be used.
+    /// Neither bytes nor an end are waiting to be read: a pooled connection may be used. Asks the
+    /// socket only if it was read from in this turn, else it tells what was when the turn began.
     bool is_quiet() const;
     /// The first byte that waits to be read, if any; never with TLS.
     std::optional<char> peek() const;

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <utility>
+
+#include "prefix_router/net/frame_pool.hpp"
 
 namespace prefix_router::net {
 
@@ -21,6 +24,11 @@ namespace detail {
 
 class PromiseBase {
   public:
+    static void* operator new(std::size_t bytes) { return frame_pool::take(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept {
+        frame_pool::give_back(frame, bytes);
+    }
+
     std::suspend_always initial_suspend() noexcept { return {}; }
 
     struct FinalAwaiter {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "prefix_router/base/clock.hpp"
 #include "prefix_router/net/buffer_pool.hpp"
@@ -39,6 +41,21 @@ class Worker {
     void spawn(Task<void> task);
     std::size_t running_tasks() const { return running_tasks_; }
 
+    /// Awaited: goes on when all that was ready in this turn of the loop has been seen to, before
+    /// the thread waits. Sends that are put off till then meet receivers that are awake: a sleeping
+    /// one costs its waking, of which one is enough.
+    auto turn_end() {
+        struct Awaiter {
+            Worker& worker;
+            bool await_ready() const { return false; }
+            void await_suspend(std::coroutine_handle<> waiting) {
+                worker.at_turn_end_.push_back(waiting);
+            }
+            void await_resume() const {}
+        };
+        return Awaiter{*this};
+    }
+
     TickList& ticks() { return ticks_; }
     BufferPool& buffers() { return buffers_; }
     /// 64 KiB that anybody may use until its next suspension point.
@@ -50,12 +67,15 @@ class Worker {
   private:
     friend struct Spawned;
     void task_ended();
+    void turn();
+    void end_turn();
 
     std::unique_ptr<Loop> loop_;
     TickList ticks_;
     BufferPool buffers_;
     std::unique_ptr<char[]> scratch_memory_;
     std::span<char> scratch_;
+    std::vector<std::coroutine_handle<>> at_turn_end_;
     std::size_t running_tasks_ = 0;
     bool is_stopping_ = false;
 };

@@ -1,0 +1,125 @@
+#include "net/socket_set.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace prefix_router::net {
+namespace {
+
+constexpr std::uint32_t kAlways = EPOLLIN | EPOLLRDHUP | EPOLLET;  // EPOLLHUP, EPOLLERR: unasked
+
+}  // namespace
+
+SocketSet::SocketSet() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+    if (!epoll_.is_open()) {
+        throw std::system_error(errno, std::generic_category(), "epoll_create1");
+    }
+}
+
+SocketSet::~SocketSet() {
+    event_count_ = 0;
+    while (first_queued_ != nullptr) {
+        first_queued_->is_queued_ = false;
+        first_queued_ = first_queued_->next_queued_;
+    }
+    bury();
+}
+
+void SocketSet::turn(std::chrono::milliseconds patience) {
+    if (next_event_ == event_count_) {
+        ask(first_queued_ != nullptr ? std::chrono::milliseconds(0) : patience);
+    }
+    tell_events();
+    tell_queued();
+    bury();
+}
+
+void SocketSet::ask(std::chrono::milliseconds patience) {
+    const int count = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(kMostEvents),
+                                   static_cast<int>(patience.count()));
+    next_event_ = 0;
+    event_count_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (event_count_ < kMostEvents) {
+        ++turns_;
+    }
+}
+
+void SocketSet::tell_events() {
+    while (next_event_ < event_count_) {
+        const epoll_event& event = events_[next_event_++];
+        auto& member = *static_cast<Member*>(event.data.ptr);
+        if (!member.is_retired_) {
+            member.on_events(event.events);
+        }
+    }
+}
+
+/// Those that queue up again meanwhile are told in the next turn: sockets take turns.
+void SocketSet::tell_queued() {
+    const Member* const last = last_queued_;
+    while (first_queued_ != nullptr) {
+        Member& member = *first_queued_;
+        first_queued_ = std::exchange(member.next_queued_, nullptr);
+        member.is_queued_ = false;
+        if (!member.is_retired_) {
+            member.on_events(0);
+        }
+        if (&member == last) {
+            break;
+        }
+    }
+}
+
+void SocketSet::bury() {
+    Member* kept = nullptr;
+    while (retired_ != nullptr) {
+        Member* const member = std::exchange(retired_, retired_->next_retired_);
+        if (member->is_queued_) {
+            member->next_retired_ = std::exchange(kept, member);
+        } else {
+            delete member;
+        }
+    }
+    retired_ = kept;
+}
+
+SocketSet::Member::Member(SocketSet& set, int descriptor) : set_(set), descriptor_(descriptor) {
+    epoll_event wanted{};
+    wanted.events = kAlways;
+    wanted.data.ptr = this;
+    is_registered_ = ::epoll_ctl(set_.epoll_.number(), EPOLL_CTL_ADD, descriptor_, &wanted) == 0;
+}
+
+void SocketSet::Member::retire() {
+    is_retired_ = true;
+    next_retired_ = std::exchange(set_.retired_, this);
+}
+
+void SocketSet::Member::tell_writable() {
+    if (std::exchange(tells_writable_, true)) {
+        return;
+    }
+    epoll_event wanted{};
+    wanted.events = kAlways | EPOLLOUT;
+    wanted.data.ptr = this;
+    ::epoll_ctl(set_.epoll_.number(), EPOLL_CTL_MOD, descriptor_, &wanted);
+}
+
+void SocketSet::Member::tell_again() {
+    if (std::exchange(is_queued_, true)) {
+        return;
+    }
+    if (set_.first_queued_ == nullptr) {
+        set_.first_queued_ = this;
+    } else {
+        set_.last_queued_->next_queued_ = this;
+    }
+    set_.last_queued_ = this;
+}
+
+void SocketSet::Member::leave() {
+    ::epoll_ctl(set_.epoll_.number(), EPOLL_CTL_DEL, descriptor_, nullptr);
+}
+
+}  // namespace prefix_router::net

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "prefix_router/net/descriptor.hpp"
+
+namespace prefix_router::net {
+
+/// The sockets of one worker in an epoll set that tells of changes only (edge-triggered): each is
+/// registered once, and to wait for it again takes no call. Not thread-safe.
+class SocketSet {
+  public:
+    class Member;
+
+    /// Throws std::system_error when the process has no descriptor left.
+    SocketSet();
+    SocketSet(const SocketSet&) = delete;
+    SocketSet& operator=(const SocketSet&) = delete;
+    ~SocketSet();
+
+    /// One turn: waits for at most `patience` and tells the members what happened to them. Should
+    /// one throw, the next turn goes on with the others.
+    void turn(std::chrono::milliseconds patience);
+
+    /// Goes up by one whenever all that had happened has been asked for.
+    std::uint64_t turns() const { return turns_; }
+
+  private:
+    static constexpr std::size_t kMostEvents = 512;
+
+    void ask(std::chrono::milliseconds patience);
+    void tell_events();
+    void tell_queued();
+    void bury();
+
+    Descriptor epoll_;
+    std::uint64_t turns_ = 0;
+    std::array<epoll_event, kMostEvents> events_;
+    std::size_t next_event_ = 0;
+    std::size_t event_count_ = 0;
+    Member* first_queued_ = nullptr;  // to be told without asking the kernel
+    Member* last_queued_ = nullptr;
+    Member* retired_ = nullptr;  // until no event can refer to them
+};
+
+/// One socket of the set, which owns it from retire() on.
+class SocketSet::Member {
+  public:
+    Member(SocketSet& set, int descriptor);
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+
+    /// Is told nothing any more, and freed when nobody can be in the middle of telling it. Close
+    /// the descriptor first, or leave().
+    void retire();
+
+  protected:
+    virtual ~Member() = default;
+
+    /// `events`: what is new, of EPOLLIN, EPOLLOUT, EPOLLRDHUP, EPOLLHUP and EPOLLERR; 0 when it
+    /// asked for this call itself. May retire any member.
+    virtual void on_events(std::uint32_t events) = 0;
+
+    /// Has the kernel tell of room to write, too: of what there is at once, then of changes.
+    void tell_writable();
+    /// Calls on_events(0) before the set waits again.
+    void tell_again();
+    /// For a socket that somebody else holds, too: closing the descriptor would not end its events.
+    void leave();
+    /// False: the kernel has no memory or no place (max_user_watches) for it, and tells nothing.
+    bool is_registered() const { return is_registered_; }
+    const SocketSet& set() const { return set_; }
+
+  private:
+    friend class SocketSet;
+
+    SocketSet& set_;
+    Member* next_queued_ = nullptr;
+    Member* next_retired_ = nullptr;
+    const int descriptor_;
+    bool is_registered_ = false;
+    bool tells_writable_ = false;
+    bool is_queued_ = false;
+    bool is_retired_ = false;
+};
+
+}  // namespace prefix_router::net
