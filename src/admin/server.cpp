@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <list>
 #include <map>
 #include <thread>
@@ -22,6 +23,7 @@
 #include <boost/beast/http.hpp>
 #include <spdlog/spdlog.h>
 
+#include "prefix_router/base/contain.hpp"
 #include "prefix_router/net/listener.hpp"
 
 #include "admin/answers.hpp"
@@ -59,6 +61,12 @@ Answer too_many_bodies() {
     Answer full = refusal(503, "as many bodies are read as may be; try again");
     full.fields.emplace_back("Retry-After", "1");
     return full;
+}
+
+void tell_failure(const std::exception_ptr& failure) {
+    if (failure) {
+        contain("a connection to the admin listener", [&] { std::rethrow_exception(failure); });
+    }
 }
 
 /// Whether something came that is no request, or more than may come.
@@ -160,11 +168,14 @@ class Server::Listener {
     ~Listener() { stop(); }
 
     void run() {
-        asio::co_spawn(io_, accept_connections(), [](const std::exception_ptr&) {});
+        asio::co_spawn(io_, accept_connections(), tell_failure);
         for (auto& [path, streams] : streams_) {
             streams->begin();
         }
-        thread_ = std::thread([this] { io_.run(); });
+        thread_ = std::thread([this] {
+            while (!contain("an event of the admin listener", [this] { io_.run(); })) {
+            }
+        });
     }
 
     void stop() {
@@ -198,15 +209,18 @@ class Server::Listener {
         asio::steady_timer pause(io_);
         for (;;) {
             auto [error, socket] = co_await acceptor_.async_accept(kToken);
-            if (!error) {
+            tcp::socket& peer = socket;
+            const bool is_served = !error && contain("a connection to the admin listener", [&] {
                 make_room();
-                asio::co_spawn(io_, serve(std::move(socket)), [](const std::exception_ptr&) {});
+                asio::co_spawn(io_, serve(std::move(peer)), tell_failure);
+            });
+            if (is_served) {
                 continue;
             }
             if (error == asio::error::operation_aborted || is_retired_) {
                 co_return;
             }
-            pause.expires_after(kAcceptPause);  // out of descriptors: try again, do not spin
+            pause.expires_after(kAcceptPause);  // out of descriptors, of memory: do not spin
             co_await pause.async_wait(kToken);
         }
     }

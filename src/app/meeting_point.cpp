@@ -15,6 +15,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "prefix_router/base/contain.hpp"
 #include "prefix_router/net/endpoint.hpp"
 
 #include "app/local_message.hpp"
@@ -134,7 +135,7 @@ void MeetingPoint::serve() {
             continue;
         }
         if (const auto newcomer = peer_of_same_user(line)) {
-            meet(line, *newcomer);
+            contain("a take-over", [&] { meet(line, *newcomer); });
         } else {
             spdlog::warn("--take-over {}: refused a process of another user", path_);
         }

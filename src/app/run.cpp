@@ -15,6 +15,7 @@
 
 #include "prefix_router/app/application.hpp"
 #include "prefix_router/app/command_line.hpp"
+#include "prefix_router/base/contain.hpp"
 #include "prefix_router/base/logging.hpp"
 #include "prefix_router/sim/replay.hpp"
 
@@ -58,9 +59,9 @@ int wait_for(Application& application, const sigset_t& signals, const Succession
     while (true) {
         const int signal = sigtimedwait(&signals, nullptr, &kWatchInterval);
         if (signal < 0) {
-            application.reload_if_changed();
+            contain("a look at the files", [&] { application.reload_if_changed(); });
         } else if (signal == SIGHUP) {
-            application.reload("SIGHUP");
+            contain("a reload", [&] { application.reload("SIGHUP"); });
         } else if (signal != Succession::kReplacedSignal || succession.is_replaced()) {
             return signal;
         }
@@ -78,7 +79,7 @@ void serve_until_signalled(Application& application, Succession& succession, sig
     }
     std::atomic<bool> is_done{false};
     std::thread drain([&application, &is_done, successor] {
-        application.drain(successor);
+        contain("the drain", [&] { application.drain(successor); });
         is_done.store(true);
         kill(getpid(), SIGTERM);  // wakes the main thread when all is done
     });

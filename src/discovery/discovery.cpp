@@ -20,7 +20,7 @@ Discovery::Discovery(const config::Discovery& config, metrics::Registry& registr
     threads_.reserve(sources_.size());
     try {
         for (const auto& source : sources_) {
-            threads_.emplace_back([&running = *source] { running.run(); });
+            threads_.emplace_back([&running = *source] { running.run_until_stopped(); });
         }
     } catch (...) {
         stop();

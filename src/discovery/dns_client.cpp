@@ -8,6 +8,7 @@
 #include <array>
 #include <utility>
 
+#include "prefix_router/base/contain.hpp"
 #include "prefix_router/config/options.hpp"
 
 namespace prefix_router::discovery {
@@ -34,7 +35,10 @@ struct Slot {
 void take_reply(void* slot, int status, int /*timeouts*/, unsigned char* bytes, int length) {
     auto& answer = static_cast<Slot*>(slot)->answer;
     if (status == ARES_SUCCESS && bytes != nullptr && length > 0) {
-        answer = parse_dns_answer({bytes, static_cast<std::size_t>(length)});
+        // An exception cannot pass through c-ares.
+        contain("a DNS answer", [&answer, bytes, length] {
+            answer = parse_dns_answer({bytes, static_cast<std::size_t>(length)});
+        });
     } else if (status == ARES_ENOTFOUND || status == ARES_ENODATA) {
         answer = DnsAnswer{};
     } else if (status != ARES_ECANCELLED && status != ARES_EDESTRUCTION) {

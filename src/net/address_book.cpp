@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <utility>
+
+#include "prefix_router/base/contain.hpp"
 
 namespace prefix_router::net {
 
@@ -15,6 +17,7 @@ struct BackendAddress::Shared {
         : host(url.host), port(url.port), resolver(std::move(resolver_)) {}
 
     void look_up();
+    void take(Endpoints fresh);
 
     const std::string host;
     const std::uint16_t port;
@@ -57,7 +60,11 @@ BackendAddress::Endpoints BackendAddress::resolve(const std::string& host, std::
 }
 
 void BackendAddress::Shared::look_up() {
-    Endpoints fresh = resolver(host, port);
+    contain("a lookup", [this] { take(resolver(host, port)); });
+    is_looking.store(false);
+}
+
+void BackendAddress::Shared::take(Endpoints fresh) {
     const bool is_empty = fresh.empty();
     const auto known = endpoints.load();
     // Resolvers turn the order at every answer.
@@ -68,7 +75,6 @@ void BackendAddress::Shared::look_up() {
         generation.fetch_add(1, std::memory_order_release);
     }
     has_failed.store(is_empty);
-    is_looking.store(false);
 }
 
 BackendAddress::BackendAddress(const config::BackendUrl& url, Resolver resolver)
@@ -115,7 +121,7 @@ void BackendAddress::refresh() {
         // Detached: getaddrinfo cannot be interrupted, and a stop does not wait for a dead
         // resolver. The thread holds what it writes to.
         std::thread([shared = shared_] { shared->look_up(); }).detach();
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // no thread, no memory
         shared_->is_looking.store(false);
     }
 }

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "prefix_router/base/contain.hpp"
+
 namespace prefix_router::net {
 namespace {
 
@@ -167,9 +169,15 @@ bool Listener::accept_one() {
     socklen_t size = sizeof peer;
     const int descriptor = socket_.accept(peer, size);
     if (descriptor >= 0) {
-        accepted_(Stream(worker_, descriptor),
-                  Endpoint(reinterpret_cast<const sockaddr*>(&peer), size));
-        return true;
+        const bool is_taken = contain("a new connection", [&] {
+            accepted_(Stream(worker_, descriptor),
+                      Endpoint(reinterpret_cast<const sockaddr*>(&peer), size));
+        });
+        if (!is_taken) {
+            limit_.open.fetch_sub(1, std::memory_order_relaxed);
+            is_paused_ = true;
+        }
+        return is_taken;
     }
     limit_.open.fetch_sub(1, std::memory_order_relaxed);
     const bool is_exhausted =

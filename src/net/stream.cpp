@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "prefix_router/net/descriptor.hpp"
 #include "prefix_router/net/worker.hpp"
 
 #include "net/loop.hpp"
@@ -178,7 +179,11 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
-Stream::Stream(Worker& worker, int descriptor) : state_(new State(worker, descriptor)) {}
+Stream::Stream(Worker& worker, int descriptor) {
+    Descriptor owned(descriptor);  // should there be no memory
+    state_.reset(new State(worker, descriptor));
+    owned.release();
+}
 
 int Stream::descriptor() const {
     return state_ ? state_->descriptor() : -1;

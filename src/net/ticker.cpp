@@ -1,5 +1,7 @@
 #include "prefix_router/net/ticker.hpp"
 
+#include "prefix_router/base/contain.hpp"
+
 namespace prefix_router::net {
 
 Ticked::~Ticked() {
@@ -48,7 +50,7 @@ void TickList::remove(Ticked& entry) {
 
 void TickList::advance() {
     ++now_;
-    for_each([this](Ticked& entry) { entry.on_tick(now_); });
+    for_each([this](Ticked& entry) { contain("a tick", [&] { entry.on_tick(now_); }); });
 }
 
 }  // namespace prefix_router::net

@@ -1,9 +1,12 @@
 #include "prefix_router/net/worker.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <boost/asio/post.hpp>
+
+#include "prefix_router/base/contain.hpp"
 
 #include "net/loop.hpp"
 
@@ -30,7 +33,7 @@ void wait_for_repeat(Repeat& repeat) {
         if (error) {
             return;
         }
-        repeat.work();
+        contain("a repeated errand", repeat.work);
         wait_for_repeat(repeat);
     });
 }
@@ -48,7 +51,11 @@ struct Spawned {
     };
 
     static Spawned start(Worker& worker, Task<void> task) {
-        co_await std::move(task);
+        try {
+            co_await std::move(task);
+        } catch (const std::exception& failure) {
+            tell_contained("a connection or a watch", failure);
+        }
         worker.task_ended();
     }
 };
@@ -64,7 +71,7 @@ Worker::~Worker() = default;
 void Worker::run() {
     wait_for_tick(*loop_, ticks_);
     while (!loop_->context.stopped()) {
-        turn();
+        contain("an event", [this] { turn(); });
     }
 }
 
@@ -73,7 +80,8 @@ void Worker::turn() {
     loop_->sockets.turn(std::max(kNow, loop_->time_left()));
     end_turn();
     if (loop_->doorbell.answer() || loop_->time_left() <= kNow) {
-        loop_->context.poll();
+        while (!contain("posted work", [this] { loop_->context.poll(); })) {
+        }
         end_turn();
     }
 }
@@ -108,7 +116,12 @@ void Worker::every(std::chrono::milliseconds interval, std::function<void()> wor
 
 void Worker::spawn(Task<void> task) {
     ++running_tasks_;
-    Spawned::start(*this, std::move(task));
+    try {
+        Spawned::start(*this, std::move(task));
+    } catch (...) {  // without memory for its frame
+        --running_tasks_;
+        throw;
+    }
 }
 
 void Worker::task_ended() {

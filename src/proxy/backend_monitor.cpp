@@ -38,12 +38,13 @@ BackendMonitor::BackendMonitor(net::Worker& worker, Services& services, const Ba
       probe_path_(health.path) {}
 
 void BackendMonitor::start() {
-    running_loops_ = 1;
+    const bool scrapes = health_.scrape_interval.count() > 0;
+    is_broken_ = true;  // until all run
     worker_.spawn(probe_forever());
-    if (health_.scrape_interval.count() > 0) {
-        ++running_loops_;
+    if (scrapes) {
         worker_.spawn(scrape_forever());
     }
+    is_broken_ = running_loops_ < (scrapes ? 2 : 1);
 }
 
 void BackendMonitor::stop() {
@@ -51,7 +52,27 @@ void BackendMonitor::stop() {
     scraper_.stop();
 }
 
+/// Counts a loop that runs. One that was not stopped has ended by an exception.
+class BackendMonitor::RunningLoop {
+  public:
+    RunningLoop(BackendMonitor& monitor, const Fetcher& fetcher)
+        : monitor_(monitor), fetcher_(fetcher) {
+        ++monitor_.running_loops_;
+    }
+    RunningLoop(const RunningLoop&) = delete;
+    RunningLoop& operator=(const RunningLoop&) = delete;
+    ~RunningLoop() {
+        --monitor_.running_loops_;
+        monitor_.is_broken_ |= !fetcher_.is_stopped();
+    }
+
+  private:
+    BackendMonitor& monitor_;
+    const Fetcher& fetcher_;
+};
+
 net::Task<void> BackendMonitor::probe_forever() {
+    const RunningLoop running(*this, prober_);
     bool goes_on = true;
     while (goes_on) {
         const Health health = co_await probe();
@@ -67,7 +88,6 @@ net::Task<void> BackendMonitor::probe_forever() {
         }
         goes_on = co_await prober_.sleep(health_.interval);
     }
-    --running_loops_;
 }
 
 /// At the start a name's first lookup is still under way; a backend must not wait for its second
@@ -123,6 +143,7 @@ void BackendMonitor::tell_health(bool is_alive, std::string_view why) {
 }
 
 net::Task<void> BackendMonitor::scrape_forever() {
+    const RunningLoop running(*this, scraper_);
     bool goes_on = true;
     for (unsigned scrapes = 0; goes_on; ++scrapes) {
         asks_facts_ = std::exchange(needs_facts_, false) || scrapes % kRareScrape == 0;
@@ -135,7 +156,6 @@ net::Task<void> BackendMonitor::scrape_forever() {
         }
         goes_on = co_await scraper_.sleep(scrape_interval_);
     }
-    --running_loops_;
 }
 
 /// A backend that does not answer may be another one when it does again.

@@ -27,10 +27,13 @@ class BackendMonitor {
     /// Both loops end soon after; destroy it when has_ended().
     void stop();
     bool has_ended() const { return running_loops_ == 0; }
+    /// One of the loops has ended by itself, or could not begin, without memory.
+    bool is_broken() const { return is_broken_; }
     const BackendRef& backend() const { return prober_.backend(); }
     const config::Health& health() const { return health_; }
 
   private:
+    class RunningLoop;
     net::Task<void> probe_forever();
     /// NotAsked: this process could not, which says nothing about the backend.
     enum class Health : unsigned char { Alive, Failing, NotAsked };
@@ -51,6 +54,7 @@ class BackendMonitor {
     Fetcher prober_;
     Fetcher scraper_;
     int running_loops_ = 0;
+    bool is_broken_ = false;
 
     const config::Health health_;
     std::chrono::milliseconds scrape_interval_;  ///< of real time

@@ -1,5 +1,7 @@
 #include "proxy/client_connection.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include <prometheus/counter.h>
@@ -20,19 +22,46 @@ constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
 // A request may be on its way to a connection that is to be closed, above all to a new one.
 constexpr milliseconds kLastRequestTime{1000};
 
+/// Counts down at the end, whatever that is.
+class Counted {
+  public:
+    explicit Counted(std::atomic<std::uint32_t>& count) : count_(count) {}
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { count_.fetch_sub(1, std::memory_order_relaxed); }
+
+  private:
+    std::atomic<std::uint32_t>& count_;
+};
+
+/// Leaves the addresses at the end, whatever that is.
+class Guest {
+  public:
+    Guest(ClientAddresses& addresses, const net::Endpoint& peer)
+        : addresses_(addresses), peer_(peer) {}
+    Guest(const Guest&) = delete;
+    Guest& operator=(const Guest&) = delete;
+    ~Guest() { addresses_.leave(peer_); }
+
+  private:
+    ClientAddresses& addresses_;
+    const net::Endpoint& peer_;
+};
+
 }  // namespace
 
 net::Task<void> ClientConnection::serve(WorkerContext& context, net::Stream stream,
                                         net::Endpoint peer) {
     ClientAddresses& addresses = context.services.addresses;
+    const Counted counted(context.services.connections.open);
     ClientConnection connection(context, std::move(stream), peer);
     if (!addresses.enter(peer)) {
         context.services.metrics.connections_over_share.Increment();
         connection.stream.reset();
         co_return;
     }
+    const Guest guest(addresses, peer);
     co_await connection.run();
-    addresses.leave(peer);
 }
 
 ClientConnection::ClientConnection(WorkerContext& context, net::Stream stream_,

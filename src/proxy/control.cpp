@@ -86,7 +86,9 @@ void Control::follow_backends() {
     const config::Health& health = settings->config.health;
     for (const BackendRef& backend : present) {
         auto& monitor = monitors_[backend->slot];
-        if (monitor && (monitor->backend() != backend || monitor->health() != health)) {
+        const bool is_another =
+            monitor && (monitor->backend() != backend || monitor->health() != health);
+        if (is_another || (monitor && monitor->is_broken())) {
             monitor->stop();  // the backend, or how to watch it, is another: the old one ends first
             if (!monitor->has_ended()) {
                 continue;

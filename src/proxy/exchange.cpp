@@ -1,7 +1,10 @@
 #include "proxy/exchange.hpp"
 
+#include <exception>
 #include <new>
 #include <utility>
+
+#include "prefix_router/base/contain.hpp"
 
 #include "proxy/events.hpp"
 #include "proxy/request_trace.hpp"
@@ -27,7 +30,15 @@ Exchange::Exchange(WorkerContext& context)
       memory_(context.services.memory),
       answer_parser_(http::HeadLimits{.bytes = context.config().limits.header_bytes}) {}
 
-Exchange::~Exchange() = default;
+Exchange::~Exchange() {
+    if (ticket_) {  // an exception has ended it: the routing must not keep what is gone
+        contain("the end of a request", [this] {
+            routing::Outcome outcome;
+            outcome.kind = routing::Outcome::Kind::Failed;
+            context_.services.desk.end(*ticket_, outcome, Verdict::None);
+        });
+    }
+}
 
 net::Task<Ending> Exchange::run(ClientConnection& client, std::string_view input) {
     client_ = &client;
@@ -35,14 +46,28 @@ net::Task<Ending> Exchange::run(ClientConnection& client, std::string_view input
     try {
         co_await work(input);
     } catch (const std::bad_alloc&) {
-        fail(ErrorKind::Overloaded, "out of memory");
+        give_up("out of memory");
+    } catch (const std::exception& failure) {
+        tell_contained("a request", failure);
+        give_up({});
     }
-    if (failure_ && stage_ != Stage::Relaying) {
-        co_await answer_error();
+    try {
+        if (failure_ && stage_ != Stage::Relaying) {
+            co_await answer_error();
+        }
+    } catch (...) {  // without an answer its connection ends
+        settle();
+        throw;
     }
     client.end_watch();
     settle();
     co_return ending();
+}
+
+/// Wherever it was.
+void Exchange::give_up(std::string message) {
+    fail(ErrorKind::Overloaded, std::move(message));
+    context_.unhold(number_);
 }
 
 net::Task<void> Exchange::work(std::string_view input) {
@@ -79,6 +104,7 @@ void Exchange::recycle() {
     number_ = 0;
     key_.reset();
     retry_after_ = std::chrono::seconds(1);
+    in_flight_.end();
     ticket_.reset();
     placement_ = RoutingDesk::Placement();
     attempts_ = 0;

@@ -25,9 +25,28 @@
 #include "proxy/conduit.hpp"
 #include "proxy/retry_policy.hpp"
 
+namespace prometheus {
+class Gauge;
+}
+
 namespace prefix_router::proxy {
 
 class RequestTrace;
+
+/// Counts a request in a gauge from begin() to end(), or to its own end.
+class InFlightCount {
+  public:
+    InFlightCount() = default;
+    InFlightCount(const InFlightCount&) = delete;
+    InFlightCount& operator=(const InFlightCount&) = delete;
+    ~InFlightCount() { end(); }
+
+    void begin(prometheus::Gauge& gauge);
+    void end();
+
+  private:
+    prometheus::Gauge* gauge_ = nullptr;
+};
 
 /// One request and its answer, from the first byte of the one to the last of the other:
 ///
@@ -58,6 +77,7 @@ class Exchange final : public TicketOwner {
 
   private:
     net::Task<void> work(std::string_view input);
+    void give_up(std::string message);
 
     // exchange_read.cpp
     bool take_head(std::string_view input);
@@ -175,6 +195,7 @@ class Exchange final : public TicketOwner {
     std::chrono::seconds retry_after_{1};
 
     // Its place.
+    InFlightCount in_flight_;
     std::optional<routing::Ticket> ticket_;
     RoutingDesk::Placement placement_;
     routing::Reason reason_ = routing::Reason::Cold;

@@ -53,7 +53,7 @@ void Exchange::admit() {
     answer_extends_key_ = facts.answer_extends_key;
     number_ = services.next_request.fetch_add(1, std::memory_order_relaxed);
     services.retry_budget.request_came();
-    services.metrics.in_flight.Increment();
+    in_flight_.begin(services.metrics.in_flight);
 
     routing::Ask ask;
     ask.key = std::move(facts.key);

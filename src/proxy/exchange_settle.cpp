@@ -25,6 +25,17 @@ constexpr unsigned kClientLeftStatus = 499;
 
 using routing::Outcome;
 
+void InFlightCount::begin(prometheus::Gauge& gauge) {
+    gauge.Increment();
+    gauge_ = &gauge;
+}
+
+void InFlightCount::end() {
+    if (gauge_ != nullptr) {
+        std::exchange(gauge_, nullptr)->Decrement();
+    }
+}
+
 /// The router's own answer to a request that failed before any answer byte was passed on.
 net::Task<void> Exchange::answer_error() {
     if (is_our_own_end(failure_->kind())) {
@@ -60,9 +71,7 @@ void Exchange::settle() {
     duration_ = now() - started_;
     count(status());
     tell();
-    if (ticket_) {
-        context_.services.metrics.in_flight.Decrement();
-    }
+    in_flight_.end();
     give_back_connection();
     refusal_.reset();
 }

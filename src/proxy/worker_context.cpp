@@ -7,6 +7,8 @@
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 
+#include "prefix_router/base/contain.hpp"
+
 #include "proxy/client_connection.hpp"
 #include "proxy/exchange.hpp"
 
@@ -84,7 +86,6 @@ void WorkerContext::connection_closed(ClientConnection& connection) {
     open_[connection.place] = last;
     last->place = connection.place;
     open_.pop_back();
-    services.connections.open.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void WorkerContext::signal_all(net::Events events) {
@@ -105,12 +106,30 @@ void WorkerContext::unhold(std::uint64_t request) {
     held_.erase(request);
 }
 
-void WorkerContext::wake_held(std::uint64_t request) {
-    worker.post([this, request] {
+void WorkerContext::wake_held(std::uint64_t request) noexcept {
+    const bool is_posted = contain("a wake-up", [this, request] {
+        worker.post([this, request] {
+            if (const auto found = held_.find(request); found != held_.end()) {
+                found->second->wake();
+            }
+        });
+    });
+    if (!is_posted) {
+        has_lost_wakeup_.store(true);
+    }
+}
+
+/// Those that have no reason to wake look and wait on.
+void WorkerContext::wake_all_held() {
+    std::vector<std::uint64_t> requests;
+    for (const auto& [request, exchange] : held_) {
+        requests.push_back(request);
+    }
+    for (const std::uint64_t request : requests) {
         if (const auto found = held_.find(request); found != held_.end()) {
             found->second->wake();
         }
-    });
+    }
 }
 
 bool WorkerContext::may_complain() {
@@ -126,6 +145,9 @@ void WorkerContext::log(const RequestRecord& record) {
 
 void WorkerContext::on_tick(net::Tick /*now*/) {
     heed_shortage();
+    if (has_lost_wakeup_.exchange(false)) {
+        wake_all_held();
+    }
     format_time(time_text_);
     flush_log();
     publish_spare_buffers();

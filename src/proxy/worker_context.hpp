@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,7 +53,7 @@ class WorkerContext final : public net::Ticked {
     void hold(std::uint64_t request, Exchange& exchange);
     void unhold(std::uint64_t request);
     /// From any thread.
-    void wake_held(std::uint64_t request);
+    void wake_held(std::uint64_t request) noexcept;
 
     /// True once per tick: for warnings that clients cause.
     bool may_complain();
@@ -63,12 +64,14 @@ class WorkerContext final : public net::Ticked {
 
   private:
     void heed_shortage();
+    void wake_all_held();
     void flush_log();
     void publish_spare_buffers();
 
     std::vector<std::unique_ptr<Exchange>> spare_;
     std::vector<ClientConnection*> open_;
     std::unordered_map<std::uint64_t, Exchange*> held_;
+    std::atomic<bool> has_lost_wakeup_{false};  // without memory for it: all look at the next tick
     std::string lines_;
     std::string time_text_;  // refreshed per tick
     std::optional<net::Tick> last_complaint_;

@@ -67,6 +67,9 @@ void Router::Core::first_byte(Ticket& ticket, TimePoint now) {
 }
 
 void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
+    if (!ticket.record_) {
+        return;  // never admitted, or ended before
+    }
     begin(now);
     Record& record = *ticket.record_;
     std::optional<BackendSlot> changed;

@@ -8,6 +8,8 @@
 #include <prometheus/gauge.h>
 #include <spdlog/spdlog.h>
 
+#include "prefix_router/base/contain.hpp"
+
 namespace prefix_router::tracing {
 namespace {
 
@@ -61,8 +63,16 @@ void Tracer::Exporter::offer(Span span) {
 }
 
 void Tracer::Exporter::run() {
-    for (auto batch = next_batch(); !batch.empty(); batch = next_batch()) {
-        deliver(std::move(batch));
+    bool goes_on = true;
+    while (goes_on) {
+        const bool is_done = contain("the export of spans", [&] {
+            auto batch = next_batch();
+            goes_on = !batch.empty();
+            if (goes_on) {
+                deliver(std::move(batch));
+            }
+        });
+        goes_on = goes_on && (is_done || rest(kFirstPause));
     }
     const std::lock_guard lock(mutex_);
     has_ended_ = true;

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "prefix_router/base/contain.hpp"
+
 namespace prefix_router::web {
 namespace {
 
@@ -91,14 +93,21 @@ void Transfer::abandon() {
 
 std::size_t Transfer::take(char* bytes, std::size_t size, std::size_t count, void* self) {
     const std::size_t length = size * count;
+    bool goes_on = false;
+    // An exception cannot pass through libcurl: it ends the transfer as a failed write.
+    contain("what an answer is for",
+            [&] { goes_on = static_cast<Transfer*>(self)->take({bytes, length}); });
     // Another number than `length` ends the transfer; 0 would not where the piece is empty.
-    return static_cast<Transfer*>(self)->take({bytes, length}) ? length : length + 1;
+    return goes_on ? length : length + 1;
 }
 
 /// The same for the lines of heads; trailers come here, too.
 std::size_t Transfer::take_field(char* bytes, std::size_t size, std::size_t count, void* self) {
     const std::size_t length = size * count;
-    return static_cast<Transfer*>(self)->take_field({bytes, length}) ? length : length + 1;
+    bool goes_on = false;
+    contain("what an answer is for",
+            [&] { goes_on = static_cast<Transfer*>(self)->take_field({bytes, length}); });
+    return goes_on ? length : length + 1;
 }
 
 bool Transfer::take_field(std::string_view line) {

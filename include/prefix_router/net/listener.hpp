@@ -43,7 +43,8 @@ struct ConnectionLimit {
 /// the next tick: clients wait in the backlog and nothing spins.
 class Listener final : public StreamListener, public Ticked {
   public:
-    /// `accepted` gets each connection, already counted in `limit`; it counts it down at the end.
+    /// `accepted` gets each connection, already counted in `limit`; it counts it down at the end,
+    /// unless it throws.
     using Accepted = std::function<void(Stream stream, const Endpoint& peer)>;
 
     Listener(Worker& worker, Descriptor socket, ConnectionLimit& limit, Accepted accepted);

@@ -19,8 +19,8 @@ namespace prefix_router::net {
 /// tick, the body buffers, the scratch space. Connections stay on the worker that accepted them.
 ///
 /// run() is called by the thread that becomes the worker's; it returns after stop() once every
-/// spawned task has ended. post() and stop() may be called from any thread, all else from the
-/// worker's own (or before run()).
+/// spawned task has ended. An exception costs the event, the tick or the task that threw it. post()
+/// and stop() may be called from any thread, all else from the worker's own (or before run()).
 class Worker {
   public:
     /// `kept_buffers`: bytes of body buffers that it keeps for the next bodies.
@@ -37,7 +37,7 @@ class Worker {
     /// Runs `work` again and again until the worker ends; call before run().
     void every(std::chrono::milliseconds interval, std::function<void()> work);
 
-    /// Starts a task that belongs to nobody. It must not throw.
+    /// Starts a task that belongs to nobody. What it throws ends it, with a line in the log.
     void spawn(Task<void> task);
     std::size_t running_tasks() const { return running_tasks_; }
 
