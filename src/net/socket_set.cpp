@@ -1,5 +1,6 @@
 #include "net/socket_set.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -26,28 +27,28 @@ SocketSet::~SocketSet() {
     bury();
 }
 
-void SocketSet::turn(std::chrono::milliseconds patience) {
-    if (next_event_ == event_count_) {
-        ask(first_queued_ != nullptr ? std::chrono::milliseconds(0) : patience);
+void SocketSet::wait(std::chrono::milliseconds patience) {
+    if (next_event_ < event_count_) {
+        return;
     }
-    tell_events();
-    tell_queued();
-    bury();
-}
-
-void SocketSet::ask(std::chrono::milliseconds patience) {
-    const int count = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(kMostEvents),
-                                   static_cast<int>(patience.count()));
+    const auto timeout = first_queued_ != nullptr ? 0 : static_cast<int>(patience.count());
+    const int count = ::epoll_wait(epoll_.number(), events_.data(), kMostEvents, timeout);
     next_event_ = 0;
-    event_count_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+    event_count_ = std::max(0, count);
     if (event_count_ < kMostEvents) {
         ++turns_;
     }
 }
 
+void SocketSet::tell() {
+    tell_events();
+    tell_queued();
+    bury();
+}
+
 void SocketSet::tell_events() {
     while (next_event_ < event_count_) {
-        const epoll_event& event = events_[next_event_++];
+        const epoll_event& event = events_[static_cast<std::size_t>(next_event_++)];
         auto& member = *static_cast<Member*>(event.data.ptr);
         if (!member.is_retired_) {
             member.on_events(event.events);

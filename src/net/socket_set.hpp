@@ -24,17 +24,18 @@ class SocketSet {
     SocketSet& operator=(const SocketSet&) = delete;
     ~SocketSet();
 
-    /// One turn: waits for at most `patience` and tells the members what happened to them. Should
-    /// one throw, the next turn goes on with the others.
-    void turn(std::chrono::milliseconds patience);
+    /// Waits until something happens to a member, for at most `patience`.
+    void wait(std::chrono::milliseconds patience);
+    /// Tells the members what happened to them. Should one throw, the next call goes on with the
+    /// others.
+    void tell();
 
     /// Goes up by one whenever all that had happened has been asked for.
     std::uint64_t turns() const { return turns_; }
 
   private:
-    static constexpr std::size_t kMostEvents = 512;
+    static constexpr int kMostEvents = 512;
 
-    void ask(std::chrono::milliseconds patience);
     void tell_events();
     void tell_queued();
     void bury();
@@ -42,8 +43,8 @@ class SocketSet {
     Descriptor epoll_;
     std::uint64_t turns_ = 0;
     std::array<epoll_event, kMostEvents> events_;
-    std::size_t next_event_ = 0;
-    std::size_t event_count_ = 0;
+    int next_event_ = 0;
+    int event_count_ = 0;
     Member* first_queued_ = nullptr;  // to be told without asking the kernel
     Member* last_queued_ = nullptr;
     Member* retired_ = nullptr;  // until no event can refer to them

@@ -77,13 +77,14 @@ void Worker::run() {
 
 void Worker::turn() {
     constexpr std::chrono::milliseconds kNow{0};
-    loop_->sockets.turn(std::max(kNow, loop_->time_left()));
-    end_turn();
+    loop_->sockets.wait(std::max(kNow, loop_->time_left()));
+    // First, since what was posted came before whatever followed from it on a socket.
     if (loop_->doorbell.answer() || loop_->time_left() <= kNow) {
         while (!contain("posted work", [this] { loop_->context.poll(); })) {
         }
-        end_turn();
     }
+    loop_->sockets.tell();
+    end_turn();
 }
 
 /// Those that come to wait meanwhile go on in the same call.

@@ -245,6 +245,23 @@ TEST_F(StreamTest, AnotherThreadEndsAWaitWithoutTimers) {
     other.join();
 }
 
+TEST_F(StreamTest, WhatWasPostedBeforeBytesCameIsDoneBeforeTheyAreTold) {
+    Pair pair(worker_);
+    std::string order;
+    pair.listener.when_readable = [&] {
+        order += 'r';
+        worker_.stop();
+    };
+    pair.stream.watch_read();
+    std::thread other([&] {
+        worker_.post([&] { order += 'p'; });
+        pair.say("after it");
+    });
+    other.join();
+    worker_.run();
+    EXPECT_EQ(order, "pr");
+}
+
 /// Puts two pieces of work off to the end of the turn in which both were begun.
 Task<void> put_off(Worker& worker, std::string& order, char before, char after) {
     order += before;
