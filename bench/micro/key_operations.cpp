@@ -7,10 +7,13 @@
 #include <gnu/libc-version.h>
 #include <valgrind/callgrind.h>
 
+#include <array>
 #include <cstdio>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "prefix_router/base/hash.hpp"
 #include "prefix_router/base/random.hpp"
@@ -128,10 +131,11 @@ prompt::PromptKey key_of(std::uint64_t seed, std::size_t blocks) {
     return key;
 }
 
-/// A router over `count` healthy backends that has served some conversations.
+/// A router over `count` healthy backends.
 class Fleet {
   public:
-    explicit Fleet(std::size_t count) : router_(options(), pool_, map_, Random(7)) {
+    Fleet(std::size_t count, const routing::Router::Options& options)
+        : router_(options, pool_, map_, Random(7)) {
         for (std::size_t i = 0; i < count; ++i) {
             config::Backend spec;
             spec.id = "b" + std::to_string(i);
@@ -139,6 +143,21 @@ class Fleet {
             pool_.find(slot)->health.probe_succeeded(now());
             router_.backend_added(slot, now());
         }
+    }
+
+  protected:
+    TimePoint now() const { return TimePoint(from_seconds(seconds_)); }
+
+    double seconds_ = 1000;
+    pool::Pool pool_{config::Health{}};
+    prefix::PrefixMap map_{prefix::PrefixMap::Options{}};
+    routing::Router router_;
+};
+
+/// It has served some conversations.
+class Conversations : public Fleet {
+  public:
+    explicit Conversations(std::size_t count) : Fleet(count, options()) {
         for (std::uint64_t i = 0; i < 20 * count; ++i) serve(key_of(i, 64));
     }
 
@@ -160,18 +179,74 @@ class Fleet {
         options.routing.hold = std::nullopt;
         return options;
     }
-    TimePoint now() const { return TimePoint(from_seconds(seconds_)); }
-
-    double seconds_ = 1000;
-    pool::Pool pool_{config::Health{}};
-    prefix::PrefixMap map_{prefix::PrefixMap::Options{}};
-    routing::Router router_;
 };
 
-/// Admission, first byte and end of a warm request of 88 blocks; match and touch alone.
+/// Requests like W1 of bench/dataplane.sh: 64 under way at two backends, each of two blocks that
+/// all share and one of its own, and with an answer, in one piece, of two more.
+class ShortRequests : public Fleet {
+  public:
+    ShortRequests() : Fleet(2, options()) {
+        for (std::uint64_t i = 0; i < kUnderWay; ++i) {
+            keys_.push_back(key_of(i, 3));
+            prompt::PromptKey& key = keys_.back();
+            key.is_tokens = false;
+            key.hashes = {1, 2, mix(i, 3)};
+            key.ends = {256, 512, 1'900};
+            key.total = 1'900;
+            key.history = {1, key.hashes.back(), key.total, 0, 3};
+            answers_.push_back({mix(key.hashes.back(), 1), mix(key.hashes.back(), 2)});
+        }
+        for (std::size_t i = 0; i < kUnderWay; ++i) begin();
+        for (std::size_t i = 0; i < 20 * kUnderWay; ++i) serve();
+    }
+
+    /// The oldest one's answer, and a new request.
+    void serve() {
+        const std::size_t which = ended_++ % kUnderWay;
+        routing::Ticket& ticket = *tickets_.front();
+        router_.first_byte(ticket, now());
+        routing::Outcome outcome;
+        outcome.reported_prompt = 512;
+        outcome.reported_output = 180;
+        outcome.answer_hashes = answers_[which];
+        outcome.answer_ends = kAnswerEnds;
+        router_.end(ticket, outcome, now());
+        tickets_.pop_front();
+        begin();
+    }
+
+  private:
+    static constexpr std::size_t kUnderWay = 64;
+    static constexpr std::array<std::uint32_t, 2> kAnswerEnds{2'412, 2'700};
+
+    static routing::Router::Options options() {
+        routing::Router::Options options;
+        options.kept_decisions = 256;
+        return options;
+    }
+
+    void begin() {
+        seconds_ += 40e-6;
+        routing::Ask ask;
+        ask.key = keys_[begun_++ % kUnderWay];
+        tickets_.push_back(std::make_unique<routing::Ticket>(std::move(ask)));
+        router_.admit(*tickets_.back(), now());
+    }
+
+    std::vector<prompt::PromptKey> keys_;
+    std::vector<std::array<std::uint64_t, 2>> answers_;
+    std::deque<std::unique_ptr<routing::Ticket>> tickets_;
+    std::size_t begun_ = 0;
+    std::size_t ended_ = 0;
+};
+
+/// Admission, first byte and end of a short request and of a warm one of 88 blocks; match and
+/// touch alone.
 void count_routing() {
+    ShortRequests requests;
+    count("route_short", [&] { requests.serve(); });
     for (const std::size_t backends : {8U, 64U}) {
-        Fleet fleet(backends);
+        Conversations fleet(backends);
         const std::string name = "route_" + std::to_string(backends);
         const prompt::PromptKey key = key_of(3, 88);
         count(name.c_str(), [&] { fleet.serve(key); });

@@ -5,7 +5,6 @@
 namespace prefix_router::prefix {
 namespace {
 
-constexpr std::uint32_t kChunkWords = 4096;
 constexpr std::array<std::uint32_t, 19> kCapacity = {2,  3,  4,   6,   8,   12,  16,  24,  32,  48,
                                                      64, 96, 128, 192, 256, 384, 512, 768, 1024};
 
@@ -14,12 +13,6 @@ std::uint64_t reference(std::size_t size_class, std::size_t size, std::uint32_t 
 }
 std::size_t class_of(std::uint64_t word) {
     return static_cast<std::size_t>(word >> 58) & 31;
-}
-std::size_t size_of(std::uint64_t word) {
-    return static_cast<std::size_t>(word >> 40) & 2047;
-}
-std::uint32_t place_of(std::uint64_t word) {
-    return static_cast<std::uint32_t>(word);
 }
 
 std::size_t class_for(std::size_t size) {
@@ -31,14 +24,6 @@ std::size_t class_for(std::size_t size) {
 
 CopySets::CopySets() : used_in_chunk_(kChunkWords) {
     free_.fill(kNone);
-}
-
-std::uint64_t* CopySets::at(std::uint32_t place) const {
-    return chunks_[place / kChunkWords].get() + place % kChunkWords;
-}
-
-std::span<std::uint64_t> CopySets::view(std::uint64_t word) const {
-    return {at(place_of(word)), size_of(word)};
 }
 
 std::uint64_t CopySets::pair(std::uint64_t first, std::uint64_t second, Growth growth) {

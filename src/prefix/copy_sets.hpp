@@ -26,7 +26,9 @@ class CopySets {
     CopySets();
 
     /// The copies of a set; what they say may be changed, but for the backend.
-    std::span<std::uint64_t> view(std::uint64_t word) const;
+    std::span<std::uint64_t> view(std::uint64_t word) const {
+        return {at(place_of(word)), size_of(word)};
+    }
 
     /// A set of two copies on different backends; 0 when it needs memory that it may not take.
     std::uint64_t pair(std::uint64_t first, std::uint64_t second, Growth growth);
@@ -43,8 +45,15 @@ class CopySets {
   private:
     static constexpr std::size_t kClasses = 19;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    static constexpr std::uint32_t kChunkWords = 4096;
 
-    std::uint64_t* at(std::uint32_t place) const;
+    static std::size_t size_of(std::uint64_t word) {
+        return static_cast<std::size_t>(word >> 40) & 2047;
+    }
+    static std::uint32_t place_of(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+    std::uint64_t* at(std::uint32_t place) const {
+        return chunks_[place / kChunkWords].get() + place % kChunkWords;
+    }
     std::uint32_t allocate(std::size_t size_class, Growth growth);
     void recycle(std::uint32_t place, std::size_t size_class);
     void retire_chunk();

@@ -58,7 +58,7 @@ Slot* SlotTable::insert(std::uint64_t key) {
         return nullptr;
     }
     Slot* slot = home(key);
-    while (slot->word != 0 && slot->key < key) {
+    while (slot->key > key) {
         ++slot;
     }
     Slot* gap = slot;

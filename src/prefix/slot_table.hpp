@@ -27,12 +27,12 @@ class SlotFilter {
 /// A hash table of 16-byte slots for uniformly distributed 64-bit keys, filled to 91 %.
 ///
 /// The high bits of a key choose a segment (at most 256 KB, so that no rebuild stops the caller for
-/// longer than some 50 us), the next 32 bits its home in it. Slots lie in ascending order of keys
+/// longer than some 50 us), the next 32 bits its home in it. Slots lie in descending order of keys
 /// at or after their homes without gaps in between (linear probing in Robin Hood order, where the
-/// home grows with the key): a search ends at the first larger key, a removal shifts back, a
-/// rebuild is one sequential pass. A full segment is never grown silently: insert() fails and the
-/// owner calls fit(), which drops what the filter gives up and adds or returns pages.
-/// Pointers to slots hold until the next insert, remove or fit.
+/// home grows as the key falls): a search ends at the first key that is not larger, and an empty
+/// slot's, 0, is none; a removal shifts back, a rebuild is one sequential pass. A full segment is
+/// never grown silently: insert() fails and the owner calls fit(), which drops what the filter
+/// gives up and adds or returns pages. Pointers to slots hold until the next insert, remove or fit.
 class SlotTable {
   public:
     /// `memory_bytes`: the size to lay the segments out for.
@@ -55,7 +55,7 @@ class SlotTable {
 
     Slot* find(const Place& place) const {
         Slot* slot = place.home;
-        while (slot->key < place.key && slot->word != 0) {
+        while (slot->key > place.key) {
             ++slot;
         }
         return slot->key == place.key && slot->word != 0 ? slot : nullptr;
@@ -68,7 +68,7 @@ class SlotTable {
 
     std::size_t segment_count() const { return segments_.size(); }
     std::size_t segment_of(std::uint64_t key) const {
-        return static_cast<std::size_t>(key >> (64 - segment_bits_));
+        return static_cast<std::size_t>(~key >> (64 - segment_bits_));
     }
     std::size_t slot_count(std::size_t segment) const { return segments_[segment].slots; }
 
@@ -88,7 +88,7 @@ class SlotTable {
 
     Slot* base(std::size_t segment) const { return slots_ + segment * stride_; }
     std::uint32_t home_in(const Segment& segment, std::uint64_t key) const {
-        return static_cast<std::uint32_t>((((key << segment_bits_) >> 32) * segment.homes) >> 32);
+        return static_cast<std::uint32_t>((((~key << segment_bits_) >> 32) * segment.homes) >> 32);
     }
     Slot* home(std::uint64_t key) const {
         const std::size_t segment = segment_of(key);

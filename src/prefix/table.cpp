@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "prefix_router/base/partition.hpp"
+
 namespace prefix_router::prefix {
 namespace {
 
@@ -136,10 +138,11 @@ const PrefixMap::Table::History* PrefixMap::Table::present(std::size_t backend) 
 
 std::uint64_t* PrefixMap::Table::find_in_set(std::uint64_t set, std::size_t backend) const {
     const std::span<std::uint64_t> copies = sets_.view(set);
-    const auto found =
-        std::lower_bound(copies.begin(), copies.end(), Copy::make(backend, 0, 0).word());
-    const bool is_there = found != copies.end() && Copy::backend_of(*found) == backend;
-    return is_there ? &*found : nullptr;
+    const std::size_t before =
+        count_leading(std::span<const std::uint64_t>(copies),
+                      [backend](std::uint64_t word) { return Copy::backend_of(word) < backend; });
+    const bool is_there = before < copies.size() && Copy::backend_of(copies[before]) == backend;
+    return is_there ? &copies[before] : nullptr;
 }
 
 /// Adds a copy to the block's slot (nullptr: it has none yet). False: there is no memory.

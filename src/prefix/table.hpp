@@ -168,7 +168,7 @@ class PrefixMap::Table final : private SlotFilter {
 inline std::uint64_t PrefixMap::Table::key_of(std::uint64_t hash) {
     hash *= 0x9e3779b97f4a7c15U;
     hash ^= hash >> 32;
-    return hash * 0xd6e8feb86659fd93U;
+    return ~(hash * 0xd6e8feb86659fd93U);
 }
 
 inline std::uint32_t PrefixMap::Table::tokens_of(const Chain& chain, std::size_t block) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
+
+#include "prefix_router/base/partition.hpp"
 
 namespace prefix_router::prefix {
 namespace {
@@ -120,19 +123,26 @@ Timeline::Sequence Timeline::translate(Sequence old) const {
     return kFirst + static_cast<Sequence>(above - old_starts_.begin() - 1);
 }
 
-/// The bucket of a sequence number; the first one for older numbers. A chain's blocks mostly lie
-/// in one bucket or in successive ones.
+/// The bucket of a sequence number; the first one for older numbers. Those that were opened since
+/// the last compact() are numbered one by one. A chain's blocks mostly lie in one bucket or in
+/// successive ones.
 std::size_t Timeline::locate(Sequence sequence) const {
-    std::size_t bucket = std::min(hint_, starts_.size() - 1);
+    const std::size_t last = starts_.size() - 1;
+    const Sequence back = newest() - sequence;
+    if (back <= last && starts_[last - back] == sequence) {
+        return last - back;
+    }
+    const std::size_t bucket = std::min(hint_, last);
     for (std::size_t next = bucket; next < bucket + 3 && next < starts_.size(); ++next) {
         if (starts_[next] <= sequence &&
             (next + 1 == starts_.size() || sequence < starts_[next + 1])) {
             return hint_ = next;
         }
     }
-    const auto above = std::upper_bound(starts_.begin(), starts_.end(), sequence);
-    bucket = above == starts_.begin() ? 0 : static_cast<std::size_t>(above - starts_.begin()) - 1;
-    return hint_ = bucket;
+    const std::size_t above =
+        count_leading(std::span<const Sequence>(starts_),
+                      [sequence](Sequence start) { return start <= sequence; });
+    return hint_ = above == 0 ? 0 : above - 1;
 }
 
 Tokens Timeline::sum_from(std::size_t bucket) const {

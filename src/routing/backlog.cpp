@@ -31,11 +31,10 @@ void Backlog::List::unlink(Entry& entry) {
 }
 
 void Backlog::set_lanes(double lanes) {
-    lanes_ = std::max(1.0, lanes);
-}
-
-std::size_t Backlog::servers() const {
-    return static_cast<std::size_t>(std::lround(lanes_));
+    if (lanes != lanes_) {
+        lanes_ = std::max(1.0, lanes);
+        servers_ = static_cast<std::size_t>(std::lround(lanes_));
+    }
 }
 
 void Backlog::push(Entry& entry, Seconds now) {
@@ -47,7 +46,7 @@ void Backlog::push(Entry& entry, Seconds now) {
 
 Backlog::Entry* Backlog::last_in_service() {
     Entry* entry = pending_.head;
-    for (std::size_t i = 1; entry != nullptr && i < servers(); ++i) {
+    for (std::size_t i = 1; entry != nullptr && i < servers_; ++i) {
         entry = entry->next;
     }
     return entry;
@@ -55,7 +54,7 @@ Backlog::Entry* Backlog::last_in_service() {
 
 bool Backlog::is_in_service(const Entry& entry) const {
     const Entry* each = pending_.head;
-    for (std::size_t i = 0; each != nullptr && i < servers(); ++i, each = each->next) {
+    for (std::size_t i = 0; each != nullptr && i < servers_; ++i, each = each->next) {
         if (each == &entry) {
             return true;
         }
@@ -103,7 +102,7 @@ void Backlog::take_as_served(Entry& entry) {
 bool Backlog::settle(Seconds now) {
     bool has_settled = false;
     Entry* entry = pending_.head;
-    for (std::size_t i = 0; entry != nullptr && i < servers();) {
+    for (std::size_t i = 0; entry != nullptr && i < servers_;) {
         Entry* following = entry->next;
         if (!entry->streams && now >= entry->served()) {
             take_as_served(*entry);
@@ -119,7 +118,7 @@ bool Backlog::settle(Seconds now) {
 Seconds Backlog::wait(Seconds now) const {
     Seconds sum = work_;
     const Entry* entry = pending_.head;
-    for (std::size_t i = 0; entry != nullptr && i < servers(); ++i, entry = entry->next) {
+    for (std::size_t i = 0; entry != nullptr && i < servers_; ++i, entry = entry->next) {
         const Seconds left = entry->served() - now;
         sum += std::max(kLeastShareLeft * entry->service, left) - entry->service;
         sum += std::min(kMostLateness, lateness(*entry, now));

@@ -64,7 +64,6 @@ class Backlog {
         void unlink(Entry& entry);
     };
 
-    std::size_t servers() const;
     Entry* last_in_service();
     bool is_in_service(const Entry& entry) const;
     void next_in_service(Seconds now);
@@ -76,6 +75,7 @@ class Backlog {
     List watched_;  // in the order taken as served: with one lane, by served()
     Seconds work_ = 0;
     double lanes_ = 1;
+    std::size_t servers_ = 1;  // the lanes, in whole ones
     Seconds last_answer_ = 0;
 };
 

@@ -231,14 +231,14 @@ void Router::Core::discount_awaiting(const Record& record, BackendState& state) 
 
 // A first-byte time tells the prefill time of a request only if it was alone in prefill: on engines
 // that interleave, a companion stretches it. A later one of under a tenth of its work is let pass;
-// work ahead of it is never: on engines that do not interleave all of that is in the sample.
+// work ahead of it is never: on engines that do not interleave all of that is in the sample. Only
+// the first in line can still be alone: the others came when it was there.
 void Router::Core::note_companions(Record& record, Backlog& backlog) {
     constexpr double kNegligible = 0.1;
-    record.is_alone = backlog.pending() == 0;
-    for (Backlog::Entry* entry = backlog.first(); entry != nullptr; entry = entry->next) {
-        if (record.service > kNegligible * entry->service) {
-            Record::of(*entry).is_alone = false;
-        }
+    Backlog::Entry* const first = backlog.first();
+    record.is_alone = first == nullptr;
+    if (first != nullptr && record.service > kNegligible * first->service) {
+        Record::of(*first).is_alone = false;
     }
 }
 

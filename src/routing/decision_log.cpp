@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace prefix_router::routing {
+namespace {
+
+struct ChosenThenCheapest {
+    BackendSlot chosen;
+    bool operator()(const CostTerms& a, const CostTerms& b) const {
+        const bool a_chosen = a.backend == chosen;
+        const bool b_chosen = b.backend == chosen;
+        return a_chosen != b_chosen ? a_chosen : a.total < b.total;
+    }
+};
+
+}  // namespace
 
 DecisionLog::DecisionLog(std::size_t kept) : ring_(kept) {
     for (ExplainedDecision& entry : ring_) {
@@ -15,7 +27,7 @@ void DecisionLog::record(const Ticket& ticket, std::span<const CostTerms> terms,
         return;
     }
     ExplainedDecision& entry = ring_[next_];
-    next_ = (next_ + 1) % ring_.size();
+    next_ = next_ + 1 == ring_.size() ? 0 : next_ + 1;
     count_ = std::min(count_ + 1, ring_.size());
     entry.request = ticket.ask().id;
     entry.at = now;
@@ -24,14 +36,13 @@ void DecisionLog::record(const Ticket& ticket, std::span<const CostTerms> terms,
     entry.key_blocks = ticket.ask().key.size();
     entry.decision = ticket.decision();
     entry.held = ticket.held();
-    entry.candidates.resize(std::min(terms.size(), kMostCandidates));
-    const BackendSlot chosen = ticket.decision().backend;
+    if (terms.size() <= kMostCandidates) {
+        entry.candidates.assign(terms.begin(), terms.end());
+        return;
+    }
+    entry.candidates.resize(kMostCandidates);
     std::partial_sort_copy(terms.begin(), terms.end(), entry.candidates.begin(),
-                           entry.candidates.end(), [&](const CostTerms& a, const CostTerms& b) {
-                               const bool a_chosen = a.backend == chosen;
-                               const bool b_chosen = b.backend == chosen;
-                               return a_chosen != b_chosen ? a_chosen : a.total < b.total;
-                           });
+                           entry.candidates.end(), ChosenThenCheapest{entry.decision.backend});
 }
 
 void DecisionLog::forget(BackendSlot slot) {
@@ -53,7 +64,10 @@ std::vector<ExplainedDecision> DecisionLog::newest(std::size_t limit) const {
     const std::size_t wanted = std::min(limit, count_);
     out.reserve(wanted);
     for (std::size_t i = 1; i <= wanted; ++i) {
-        out.push_back(ring_[(next_ + ring_.size() - i) % ring_.size()]);
+        ExplainedDecision& entry =
+            out.emplace_back(ring_[(next_ + ring_.size() - i) % ring_.size()]);
+        std::stable_sort(entry.candidates.begin(), entry.candidates.end(),
+                         ChosenThenCheapest{entry.decision.backend});
     }
     return out;
 }

@@ -10,7 +10,7 @@ namespace prefix_router::routing {
 
 /// The last decisions with their candidates' terms: a ring whose entries keep their memory, so that
 /// recording allocates nothing once warm. At most 32 candidates are kept of each, the chosen one
-/// first, then the cheapest.
+/// first, then the cheapest; who reads them puts them in order.
 class DecisionLog {
   public:
     static constexpr std::size_t kMostCandidates = 32;

@@ -76,15 +76,12 @@ void Fleet::remove(BackendSlot slot) {
     }
 }
 
-ModelState& Fleet::model(ModelId id) {
+ModelState& Fleet::add_model(ModelId id) {
     if (id.index() >= models_.size()) {
         models_.resize(id.index() + 1);
     }
-    auto& model = models_[id.index()];
-    if (!model) {
-        model = std::make_unique<ModelState>();
-    }
-    return *model;
+    models_[id.index()] = std::make_unique<ModelState>();
+    return *models_[id.index()];
 }
 
 const ModelState* Fleet::find_model(ModelId id) const {

@@ -93,12 +93,17 @@ class Fleet {
     bool has_slots() const { return with_slots_ > 0; }
     void set_slots(BackendSlot slot, std::optional<SlotCache> slots);
 
-    ModelState& model(ModelId id);
+    ModelState& model(ModelId id) {
+        const bool is_known = id.index() < models_.size() && models_[id.index()] != nullptr;
+        return is_known ? *models_[id.index()] : add_model(id);
+    }
     const ModelState* find_model(ModelId id) const;
     /// Nothing was learned of it.
     void forget_model(ModelId id) { models_[id.index()].reset(); }
 
   private:
+    ModelState& add_model(ModelId id);
+
     std::vector<std::unique_ptr<BackendState>> backends_;
     std::vector<std::unique_ptr<ModelState>> models_;
     std::size_t with_slots_ = 0;

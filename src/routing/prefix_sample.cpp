@@ -68,7 +68,7 @@ void PrefixSample::note(const prefix::Chain& chain) {
         return;
     }
     ring_[next_].assign(chain);
-    next_ = (next_ + 1) % ring_.size();
+    next_ = next_ + 1 == ring_.size() ? 0 : next_ + 1;
     count_ = std::min(count_ + 1, ring_.size());
 }
 

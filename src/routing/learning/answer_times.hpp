@@ -1,9 +1,8 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-
 #include "prefix_router/base/clock.hpp"
+
+#include "routing/learning/median_window.hpp"
 
 namespace prefix_router::routing {
 
@@ -18,16 +17,11 @@ namespace prefix_router::routing {
 /// Example, 128 answers of 1 to 128 s: surprise(64) = 0.69, surprise(128) = 5.6.
 class AnswerTimes {
   public:
-    void add(Seconds taken);
+    void add(Seconds taken) { taken_.add(taken); }
     double surprise(Seconds silent) const;
 
   private:
-    static constexpr std::size_t kSamples = 128;
-
-    std::array<Seconds, kSamples> ring_{};
-    std::array<Seconds, kSamples> sorted_{};
-    std::size_t count_ = 0;
-    std::size_t next_ = 0;
+    MedianWindow taken_{128};
 };
 
 }  // namespace prefix_router::routing

@@ -14,21 +14,31 @@ class RateAverage {
   public:
     static constexpr Seconds kWindow = 60.0;
 
-    void add(double amount, Seconds now) {
-        value_ = at(now) + amount / kWindow;
-        since_ = now;
-    }
+    void add(double amount, Seconds now) { set(at(now) + amount / kWindow, now); }
     /// What is left of an amount that was added at `then`.
     void take_back(double amount, Seconds then, Seconds now) {
         const double left = amount / kWindow * std::exp((then - now) / kWindow);
-        value_ = std::max(0.0, at(now) - left);
-        since_ = now;
+        set(std::max(0.0, at(now) - left), now);
     }
-    double at(Seconds now) const { return value_ * std::exp((since_ - now) / kWindow); }
+    /// Asked several times at one time, as by a decision, it computes the exponential once.
+    double at(Seconds now) const {
+        if (now != at_) {
+            at_ = now;
+            value_then_ = value_ * std::exp((since_ - now) / kWindow);
+        }
+        return value_then_;
+    }
 
   private:
+    void set(double value, Seconds now) {
+        value_ = value_then_ = value;
+        since_ = at_ = now;
+    }
+
     double value_ = 0;
     Seconds since_ = 0;
+    mutable Seconds at_ = 0;
+    mutable double value_then_ = 0;
 };
 
 }  // namespace prefix_router::routing
