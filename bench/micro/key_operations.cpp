@@ -78,6 +78,12 @@ void count_answers() {
                               R"("usage":{"prompt_tokens":7,"completion_tokens":2}})"
                               "\n\n";
     count("event_with_usage", [&] { keep(reader.feed(other)); });
+    const std::string answer = chat_answer(1024);
+    count("read_answer_1k", [&] {
+        AnswerReader whole(facts.dialect, AnswerReader::Format::Json, facts.key, true);
+        keep(whole.feed(answer));
+        keep(whole.finish(true));
+    });
 }
 
 void count_http() {

@@ -79,6 +79,16 @@ std::string agent_body(std::size_t bytes) {
     return body + R"(], "tools": )" + tool_list() + R"(, "temperature": 0.0, "stream": true})";
 }
 
+std::string chat_answer(std::size_t bytes) {
+    const std::string before =
+        R"({"id":"chatcmpl-7d1f","object":"chat.completion","created":1700000000,"model":"llama",)"
+        R"("choices":[{"index":0,"message":{"role":"assistant","content":")";
+    const std::string behind =
+        R"("},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":320,)"
+        R"("completion_tokens":170,"total_tokens":490,"prompt_tokens_details":{"cached_tokens":288}}})";
+    return before + prose(3, bytes - before.size() - behind.size()) + behind;
+}
+
 std::string chat_event(const std::string& text) {
     return R"(data: {"id":"chatcmpl-7d1f","object":"chat.completion.chunk","created":1700000000,)"
            R"("model":"llama","choices":[{"index":0,"delta":{"content":")" +

@@ -20,6 +20,9 @@ std::string chat_body(std::size_t bytes, Tools tools);
 /// that is not ASCII, a tool call and its result (JSON in a string) in each turn.
 std::string agent_body(std::size_t bytes);
 
+/// A whole answer of about `bytes`, as vLLM sends it.
+std::string chat_answer(std::size_t bytes);
+
 /// One event of a chat stream, 190 bytes.
 std::string chat_event(const std::string& text);
 

@@ -15,13 +15,8 @@ const char* search_bytes(const char* p, const char* end) {
 #if defined(__x86_64__)
 
 const char* search_sse2(const char* p, const char* end) {
-    const __m128i quote = _mm_set1_epi8('"');
-    const __m128i backslash = _mm_set1_epi8('\\');
     for (; end - p >= 16; p += 16) {
-        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-        const __m128i hit =
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
-        const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(hit));
+        const std::uint32_t mask = string_specials(p);
         if (mask != 0) return p + std::countr_zero(mask);
     }
     return search_bytes(p, end);

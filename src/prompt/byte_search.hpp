@@ -30,16 +30,21 @@ constexpr bool is_opening(char bracket) {
     return (bracket & 2) != 0;
 }
 
+#if defined(__SSE2__)
+/// Of 16 bytes, which are '"' or '\\': one bit each.
+inline std::uint32_t string_specials(const char* p) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i hit = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                                     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(hit));
+}
+#endif
+
 /// The first '"' or '\\'.
 inline const char* find_string_special(const char* p, const char* end) {
 #if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"');
-    const __m128i backslash = _mm_set1_epi8('\\');
     for (int step = 0; step < 2 && end - p >= 16; ++step, p += 16) {
-        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-        const __m128i hit =
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
-        const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(hit));
+        const std::uint32_t mask = string_specials(p);
         if (mask != 0) return p + std::countr_zero(mask);
     }
     if (end - p >= 16) return find_string_special_far(p, end);

@@ -31,12 +31,23 @@ class JsonMinifier {
 
     template <class Sink>
     const char* feed_string(const char* p, const char* end, Sink& sink) {
-        p = escapes_.feed(p, end, sink);
-        if (p == end) return p;
+        const char* const quote = bare_quote(escapes_.ends_in_backslash() ? p + 1 : p, end);
+        escapes_.feed({p, static_cast<std::size_t>(quote - p)}, sink);
+        if (quote == end) return end;
         escapes_.finish(sink);
         in_string_ = false;
-        sink(std::string_view(p, 1));
-        return p + 1;
+        sink(std::string_view(quote, 1));
+        return quote + 1;
+    }
+
+    /// The first quote that no backslash escapes, or `end`.
+    static const char* bare_quote(const char* p, const char* end) {
+        for (;;) {
+            p = find_string_special(p, end);
+            if (p == end || *p == '"') return p;
+            if (end - p < 2) return end;
+            p += 2;
+        }
     }
 
     /// Runs on over strings that stand in canonical form, so that compact text passes in one run.

@@ -86,14 +86,17 @@ char short_escape(int code_point) {
 }
 
 std::size_t write_unit(int unit, EscapeStyle style, char* out) {
-    if (style == EscapeStyle::Decoded) return write_utf8(static_cast<std::uint32_t>(unit), out);
+    if (style == EscapeStyle::Decoded || (unit >= 0x80 && !is_surrogate(unit)))
+        return write_utf8(static_cast<std::uint32_t>(unit), out);
     if (const char letter = short_escape(unit); letter != 0) {
         out[0] = '\\';
         out[1] = letter;
         return 2;
     }
-    if (unit >= 0x20 && !is_surrogate(unit))
-        return write_utf8(static_cast<std::uint32_t>(unit), out);
+    if (unit >= 0x20 && unit < 0x80) {
+        out[0] = static_cast<char>(unit);
+        return 1;
+    }
     constexpr char kDigits[] = "0123456789abcdef";
     out[0] = '\\';
     out[1] = 'u';
@@ -145,11 +148,6 @@ std::size_t read_unicode(std::string_view raw, EscapeStyle style, char* out, std
     return kUnitLength;
 }
 
-/// Whether the canonical style keeps the escape at p as it stands. False when it is cut.
-bool is_canonical_escape(const char* p, const char* end) {
-    return end - p >= 2 && p[1] != 'u' && p[1] != '/';
-}
-
 /// Copies bytes that need no conversion, to the next special byte at most.
 struct Copied {
     const char* p;
@@ -158,11 +156,8 @@ struct Copied {
 Copied copy_ordinary(const char* p, const char* end, char* out, const char* limit) {
 #if defined(__SSE2__)
     for (; end - p >= 16 && out < limit; p += 16, out += 16) {
-        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
-        const __m128i special = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
-                                             _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
-        const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(special));
+        const std::uint32_t mask = string_specials(p);
+        std::memcpy(out, p, 16);
         if (mask != 0) return {p + std::countr_zero(mask), out + std::countr_zero(mask)};
     }
 #endif
@@ -170,40 +165,16 @@ Copied copy_ordinary(const char* p, const char* end, char* out, const char* limi
     return {p, out};
 }
 
-/// The same for the canonical style: passes over escapes that stay as they are too, so that JSON in
-/// a string costs little more than prose. Stops before what converts, at two backslashes in a row
-/// and at a bare quote.
-Copied copy_canonical(const char* p, const char* end, char* out, const char* limit) {
-#if defined(__SSE2__)
-    while (end - p >= 16 && out < limit) {
-        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
-        const auto mask = [](__m128i hits) {
-            return static_cast<std::uint32_t>(_mm_movemask_epi8(hits));
-        };
-        const std::uint32_t quotes = mask(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
-        const std::uint32_t backslashes = mask(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
-        const std::uint32_t letters = mask(_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('u')),
-                                                        _mm_cmpeq_epi8(bytes, _mm_set1_epi8('/'))));
-        const std::uint32_t behind = backslashes << 1;  // the first byte is never escaped
-        const std::uint32_t bare = quotes & ~behind;
-        const std::uint32_t stops = bare | (behind & (letters | backslashes));
-        // A backslash at the end begins the next round.
-        std::uint32_t count = 16 - (backslashes >> 15);
-        if (stops != 0) {
-            count = static_cast<std::uint32_t>(std::countr_zero(stops));
-            if ((bare >> count & 1U) == 0) --count;
-        }
-        p += count;
-        out += count;
-        if (stops != 0) return {p, out};
+/// Copies [p, run_end) in vectors where `end` leaves room for them; returns where the copy ends.
+char* copy_run(const char* p, const char* run_end, const char* end, char* out) {
+    const std::ptrdiff_t size = run_end - p;
+    constexpr std::ptrdiff_t kVector = 16;
+    if (end - run_end < kVector) {
+        std::memcpy(out, p, static_cast<std::size_t>(size));
+    } else {
+        for (std::ptrdiff_t i = 0; i < size; i += kVector) std::memcpy(out + i, p + i, kVector);
     }
-#endif
-    return copy_ordinary(p, end, out, limit);
-}
-
-constexpr bool continues_character(char c) {
-    return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
+    return out + size;
 }
 
 char decoded_short(char letter) {
@@ -240,33 +211,33 @@ std::size_t read_escape(std::string_view raw, EscapeStyle style, char* out, std:
     return 2;
 }
 
-const char* convert_run(const char* p, const char* end, EscapeStyle style, char* out,
-                        std::size_t* written) {
-    constexpr std::size_t kReserve = 32;  // one vector, one escape, the rest of a character
+Converted convert_run(const char* p, const char* end, EscapeStyle style, char* out) {
+    constexpr std::ptrdiff_t kReserve = 32;  // one vector and one escape
+    constexpr std::ptrdiff_t kLongest = 128;
     char* o = out;
     const char* const limit = out + kRunBuffer - kReserve;
-    while (p != end && o < limit) {
-        const Copied copied = style == EscapeStyle::Canonical ? copy_canonical(p, end, o, limit)
-                                                              : copy_ordinary(p, end, o, limit);
-        p = copied.p;
-        o = copied.out;
-        if (p == end || *p != '\\') break;
-        if (style == EscapeStyle::Canonical && is_canonical_escape(p, end)) {
-            std::memcpy(o, p, 2);
-            p += 2;
-            o += 2;
-            continue;
+    const char* run_end = p;
+    for (;;) {
+        if (style == EscapeStyle::Canonical) {
+            run_end = find_convertible(p, end);
+            if (run_end - p > std::min(kLongest, limit - o)) break;
+            o = copy_run(p, run_end, end, o);
+            p = run_end;
+        } else {
+            const Copied copied = copy_ordinary(p, end, o, limit);
+            p = run_end = copied.p;
+            o = copied.out;
         }
-        std::size_t converted = 0;
-        const std::string_view rest(p, static_cast<std::size_t>(end - p));
-        const std::size_t consumed = read_escape(rest, style, o, &converted);
+        if (p == end || o >= limit) break;
+        std::size_t written = 0;
+        const std::size_t consumed =
+            read_escape({p, static_cast<std::size_t>(end - p)}, style, o, &written);
         if (consumed == 0) break;
         p += consumed;
-        o += converted;
+        o += written;
+        run_end = p;
     }
-    for (int i = 0; i < 3 && p != end && continues_character(*p); ++i) *o++ = *p++;
-    *written = static_cast<std::size_t>(o - out);
-    return p;
+    return {p, run_end, static_cast<std::size_t>(o - out)};
 }
 
 std::string_view decode_text(std::string_view raw, std::span<char> buffer) {

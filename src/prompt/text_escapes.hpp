@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "prompt/byte_search.hpp"
+#include "prompt/string_scan.hpp"
 
 /// Escapes of JSON strings. Two styles:
 ///
@@ -28,10 +28,17 @@ inline constexpr std::size_t kMaxEscapeOutput = 8;
 /// it. `out` receives kMaxEscapeOutput bytes at most, `*written` of them.
 std::size_t read_escape(std::string_view raw, EscapeStyle style, char* out, std::size_t* written);
 
-/// Converts text from p on, until `out` (kRunBuffer bytes) is full, a bare quote, an escape that
-/// `end` cuts, or `end`. Returns where it stopped; characters of the text are not torn.
-const char* convert_run(const char* p, const char* end, EscapeStyle style, char* out,
-                        std::size_t* written);
+/// What convert_run() did: the text up to `p` is converted, and [p, run_end) passes as it stands.
+struct Converted {
+    const char* p;
+    const char* run_end;
+    std::size_t written;
+};
+
+/// Converts text from p on, which holds no bare quote, until `out` (kRunBuffer bytes) is full, an
+/// escape that `end` cuts, or `end`; in the canonical style also at a long run without conversions.
+/// Nothing was done when `run_end` is p and nothing was written.
+Converted convert_run(const char* p, const char* end, EscapeStyle style, char* out);
 inline constexpr std::size_t kRunBuffer = 1024;
 
 /// Decodes a whole string that fits into `buffer` (decoding never lengthens).
@@ -41,31 +48,28 @@ std::string_view decode_text(std::string_view raw, std::span<char> buffer);
 template <EscapeStyle kStyle>
 class EscapeReader {
   public:
-    /// Passes converted bytes to sink(std::string_view) up to `end` or a bare quote; returns where
-    /// it stopped.
-    template <class Sink>
-    const char* feed(const char* p, const char* end, Sink&& sink) {
-        if (size_ != 0) {
-            p = resume(p, end, sink);
-            if (size_ != 0 || (p != end && *p == '"')) return p;
-        }
-        char out[kRunBuffer];
-        while (p != end && *p != '"') {
-            std::size_t written = 0;
-            const char* const next = convert_run(p, end, kStyle, out, &written);
-            if (written != 0) sink(std::string_view(out, written));
-            if (next == p) return hold(p, end);
-            p = next;
-        }
-        return p;
-    }
-
+    /// Passes converted bytes to sink(std::string_view). `raw` holds no bare quote.
     template <class Sink>
     void feed(std::string_view raw, Sink&& sink) {
-        feed(raw.data(), raw.data() + raw.size(), sink);
+        const char* p = raw.data();
+        const char* const end = p + raw.size();
+        if (size_ != 0) {
+            p = resume(p, end, sink);
+            if (size_ != 0) return;
+        }
+        char out[kRunBuffer];
+        while (p != end) {
+            const Converted converted = convert_run(p, end, kStyle, out);
+            emit(out, out + converted.written, sink);
+            emit(converted.p, converted.run_end, sink);
+            if (converted.run_end == p) return hold(p, end);
+            p = converted.run_end;
+        }
     }
 
     bool rests() const { return size_ == 0; }
+    /// The next byte belongs to an escape, whatever it is.
+    bool ends_in_backslash() const { return size_ != 0 && pending_[size_ - 1] == '\\'; }
 
     /// The string ended: what is pending is a broken escape, or a high surrogate without its half.
     template <class Sink>
@@ -107,10 +111,9 @@ class EscapeReader {
         return consumed;
     }
 
-    const char* hold(const char* p, const char* end) {
+    void hold(const char* p, const char* end) {
         size_ = static_cast<std::uint8_t>(end - p);
         std::memcpy(pending_, p, size_);
-        return end;
     }
 
     void drop(std::size_t count) {
@@ -132,17 +135,12 @@ class EscapeReader {
                 drop(consumed);
             } else if (p == end) {
                 return p;
-            } else if (*p == '"' && !ends_in_backslash()) {
-                finish(sink);
-                return p;
             } else {
                 pending_[size_++] = *p++;
             }
         }
         return p;
     }
-
-    bool ends_in_backslash() const { return pending_[size_ - 1] == '\\'; }
 
     char pending_[kCapacity] = {};
     std::uint8_t size_ = 0;

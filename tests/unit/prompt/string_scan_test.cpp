@@ -23,8 +23,9 @@ TEST(ScanString, AllLevelsFindTheSameEnd) {
         std::vector<char> text(random() % 300);
         for (char& c : text) c = alphabet[random() % alphabet.size()];
         if (round % 3 == 0 && !text.empty()) text[random() % text.size()] = '"';
-        const char* const begin = text.data();
-        const char* const end = begin + text.size();
+        text.insert(text.begin(), '"');
+        const char* const begin = text.data() + 1;
+        const char* const end = text.data() + text.size();
         const StringEnd expected = scan_string(ScanLevel::Bytes, begin, end);
         for (const ScanLevel level : levels()) {
             const StringEnd found = scan_string(level, begin, end);
@@ -39,21 +40,47 @@ TEST(ScanString, AllLevelsFindTheSameEnd) {
 
 TEST(ScanString, TellsEscapedQuotesAcrossBlocks) {
     for (std::size_t backslashes = 0; backslashes < 140; ++backslashes) {
-        const std::string text = std::string(60, 'a') + std::string(backslashes, '\\') + "\"b" +
-                                 std::string(100, 'c') + "\"";
-        const std::size_t expected = backslashes % 2 == 0 ? 60 + backslashes : text.size() - 1;
+        const std::string text = '"' + std::string(60, 'a') + std::string(backslashes, '\\') +
+                                 "\"b" + std::string(100, 'c') + "\"";
+        const std::size_t expected = backslashes % 2 == 0 ? 61 + backslashes : text.size() - 1;
+        const char* const end = text.data() + text.size();
         for (const ScanLevel level : levels())
-            ASSERT_EQ(
-                static_cast<std::size_t>(
-                    scan_string(level, text.data(), text.data() + text.size()).quote - text.data()),
-                expected)
+            ASSERT_EQ(static_cast<std::size_t>(scan_string(level, text.data() + 1, end).quote -
+                                               text.data()),
+                      expected)
                 << backslashes;
     }
 }
 
+/// One character, or one escape, after the other.
+const char* find_slowly(const char* p, const char* end) {
+    while (p < end && !(*p == '\\' && (end - p < 2 || p[1] == 'u' || p[1] == '/')))
+        p += *p == '\\' ? 2 : 1;
+    return p;
+}
+
+TEST(FindConvertible, IsTheFirstUnescapedOneAtAllLevels) {
+    std::mt19937 random(2);
+    const std::vector<std::string> pieces = {"\\\\", "\\\"", "\\n", "a", "some text", "u/u/"};
+    for (int round = 0; round < 4000; ++round) {
+        std::string text;
+        for (std::size_t n = random() % 120; n > 0; --n) text += pieces[random() % pieces.size()];
+        if (round % 4 != 0 && !text.empty()) {
+            constexpr std::string_view kChanges = "u/\\";
+            text[random() % text.size()] = kChanges[random() % kChanges.size()];
+        }
+        const char* const end = text.data() + text.size();
+        const auto expected = find_slowly(text.data(), end) - text.data();
+        for (const ScanLevel level : levels())
+            ASSERT_EQ(find_convertible(level, text.data(), end) - text.data(), expected)
+                << static_cast<int>(level) << ' ' << text;
+    }
+}
+
 TEST(ScanString, SeesConvertibleEscapesBeforeTheEndOnly) {
-    const auto is_plain = [](const std::string& text) {
-        return scan_string(text.data(), text.data() + text.size()).plain;
+    const auto is_plain = [](const std::string& inside) {
+        const std::string text = '"' + inside;
+        return scan_string(text.data() + 1, text.data() + text.size()).plain;
     };
     const std::string fill(70, '.');
     EXPECT_TRUE(is_plain(fill + "u/ \\n\\\"\\\\u\"" + fill));
