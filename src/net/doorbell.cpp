@@ -12,8 +12,12 @@ namespace prefix_router::net {
 /// The set ends its wait for it; there is nothing else to do.
 class Doorbell::Ear final : public SocketSet::Member {
   public:
-    using Member::is_registered;
     using Member::Member;
+
+    bool listen() {
+        tell_readable();
+        return !is_lost();
+    }
 
   private:
     void on_events(std::uint32_t /*events*/) override {}
@@ -22,7 +26,7 @@ class Doorbell::Ear final : public SocketSet::Member {
 Doorbell::Doorbell(SocketSet& sockets) : event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     if (event_.is_open()) {
         ear_ = new Ear(sockets, event_.number());
-        if (ear_->is_registered()) {
+        if (ear_->listen()) {
             return;
         }
         ear_->retire();

@@ -85,26 +85,33 @@ void SocketSet::bury() {
     retired_ = kept;
 }
 
-SocketSet::Member::Member(SocketSet& set, int descriptor) : set_(set), descriptor_(descriptor) {
-    epoll_event wanted{};
-    wanted.events = kAlways;
-    wanted.data.ptr = this;
-    is_registered_ = ::epoll_ctl(set_.epoll_.number(), EPOLL_CTL_ADD, descriptor_, &wanted) == 0;
-}
-
 void SocketSet::Member::retire() {
     is_retired_ = true;
     next_retired_ = std::exchange(set_.retired_, this);
 }
 
-void SocketSet::Member::tell_writable() {
-    if (std::exchange(tells_writable_, true)) {
-        return;
+void SocketSet::Member::tell_readable() {
+    if (!is_registered_) {
+        ask(kAlways);
     }
+}
+
+void SocketSet::Member::tell_writable() {
+    if (!std::exchange(tells_writable_, true)) {
+        ask(kAlways | EPOLLOUT);
+    }
+}
+
+void SocketSet::Member::ask(std::uint32_t events) {
     epoll_event wanted{};
-    wanted.events = kAlways | EPOLLOUT;
+    wanted.events = events;
     wanted.data.ptr = this;
-    ::epoll_ctl(set_.epoll_.number(), EPOLL_CTL_MOD, descriptor_, &wanted);
+    const int change = is_registered_ ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    is_registered_ = true;
+    if (::epoll_ctl(set_.epoll_.number(), change, descriptor_, &wanted) != 0) {
+        is_lost_ = true;
+        tell_again();
+    }
 }
 
 void SocketSet::Member::tell_again() {
@@ -120,6 +127,9 @@ void SocketSet::Member::tell_again() {
 }
 
 void SocketSet::Member::leave() {
+    if (!is_registered_) {
+        return;
+    }
     ::epoll_ctl(set_.epoll_.number(), EPOLL_CTL_DEL, descriptor_, nullptr);
 }
 

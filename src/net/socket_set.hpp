@@ -50,10 +50,11 @@ class SocketSet {
     Member* retired_ = nullptr;  // until no event can refer to them
 };
 
-/// One socket of the set, which owns it from retire() on.
+/// One socket of the set, which owns it from retire() on. It is registered when it first asks to
+/// be told: one that is served and closed at once never is.
 class SocketSet::Member {
   public:
-    Member(SocketSet& set, int descriptor);
+    Member(SocketSet& set, int descriptor) : set_(set), descriptor_(descriptor) {}
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
 
@@ -68,24 +69,30 @@ class SocketSet::Member {
     /// asked for this call itself. May retire any member.
     virtual void on_events(std::uint32_t events) = 0;
 
-    /// Has the kernel tell of room to write, too: of what there is at once, then of changes.
+    /// Has the kernel tell of what comes, or of room to write, too: first of what is there already.
+    void tell_readable();
     void tell_writable();
     /// Calls on_events(0) before the set waits again.
     void tell_again();
     /// For a socket that somebody else holds, too: closing the descriptor would not end its events.
     void leave();
-    /// False: the kernel has no memory or no place (max_user_watches) for it, and tells nothing.
+
     bool is_registered() const { return is_registered_; }
+    /// The kernel had no memory or no place (max_user_watches) for it, and tells nothing.
+    bool is_lost() const { return is_lost_; }
     const SocketSet& set() const { return set_; }
 
   private:
     friend class SocketSet;
+
+    void ask(std::uint32_t events);
 
     SocketSet& set_;
     Member* next_queued_ = nullptr;
     Member* next_retired_ = nullptr;
     const int descriptor_;
     bool is_registered_ = false;
+    bool is_lost_ = false;
     bool tells_writable_ = false;
     bool is_queued_ = false;
     bool is_retired_ = false;

@@ -90,15 +90,24 @@ class Stream::State final : public SocketSet::Member {
 
     void watch_read() {
         wants_read_ = true;
-        if (may_read_ || !is_registered()) {
+        know();
+        if (may_read_ || is_lost()) {
             tell_again();
         }
     }
     void watch_write() {
         wants_write_ = true;
+        know();
         tell_writable();
-        if (may_write_ || !is_registered()) {
+        if (may_write_ || is_lost()) {
             tell_again();
+        }
+    }
+    /// From here on the set tells of it, first of what is there.
+    void know() {
+        if (!is_registered()) {
+            may_read_ = false;
+            tell_readable();
         }
     }
 
@@ -113,9 +122,12 @@ class Stream::State final : public SocketSet::Member {
     void doubt() { may_read_ = true; }
 
     bool has_ended() const { return has_ended_; }
-    /// Surely nothing came since it was drained.
-    bool is_surely_drained() const { return !may_read_ && drained_at_ != set().turns(); }
-    bool is_lost() const { return !is_registered(); }
+    bool is_drained() const { return !may_read_; }
+    /// Nothing came since, up to the turn that it is.
+    bool is_surely_drained() const {
+        return !may_read_ && is_registered() && drained_at_ != set().turns();
+    }
+    using Member::is_lost;
 
     TlsSession* tls() const { return tls_.get(); }
     void secure(std::unique_ptr<TlsSession> session) { tls_ = std::move(session); }
@@ -162,7 +174,7 @@ class Stream::State final : public SocketSet::Member {
     StreamListener* listener_ = nullptr;
     std::uint64_t drained_at_ = 0;
     int descriptor_;
-    bool may_read_ = false;
+    bool may_read_ = true;  // nobody has looked
     bool may_write_ = false;
     bool has_ended_ = false;
     bool wants_read_ = false;
@@ -264,6 +276,7 @@ int Stream::accept(sockaddr_storage& peer, socklen_t& size) {
 }
 
 bool Stream::has_peer_left() const {
+    state_->know();
     if (state_->has_ended()) {
         return true;
     }
@@ -277,6 +290,10 @@ bool Stream::has_peer_left() const {
 std::optional<char> Stream::peek() const {
     char byte = 0;
     return ::recv(descriptor(), &byte, 1, MSG_PEEK) == 1 ? std::optional(byte) : std::nullopt;
+}
+
+bool Stream::is_drained() const {
+    return state_->is_drained();
 }
 
 bool Stream::is_quiet() const {

@@ -84,7 +84,7 @@ net::Task<void> ClientConnection::run() {
         co_return;
     }
     while (true) {
-        if (received.empty()) {
+        if (received.empty() && stream.is_drained()) {
             const milliseconds patience = context_.config().timeouts.client_idle;
             const auto events = co_await wait_for_bytes(patience, ErrorKind::RequestHeaderTimeout);
             if ((events & kClientReadable) == 0) {

@@ -233,7 +233,13 @@ Ending Exchange::ending() const {
             const bool is_stalled = failure_->kind() == ErrorKind::ClientStalled;
             return shows_truncation() && !is_stalled ? Ending::Linger : Ending::Reset;
         }
-        return answer_.client_keeps_alive() ? Ending::KeepAlive : Ending::Linger;
+        if (answer_.client_keeps_alive()) {
+            return Ending::KeepAlive;
+        }
+        // Closing with unread bytes resets the connection, and the answer may be lost.
+        const bool is_clients_wish = !head_.keeps_alive() && !answer_.is_switch();
+        const bool is_silent = client_->received.empty() && client_->stream.is_quiet();
+        return is_clients_wish && is_silent ? Ending::Close : Ending::Linger;
     }
     if (is_our_own_end(failure_->kind())) {
         return failure_->kind() == ErrorKind::ClientGone ? Ending::Close : Ending::Reset;

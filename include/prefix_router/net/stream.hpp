@@ -56,8 +56,8 @@ class StreamListener {
 };
 
 /// One stream socket (TCP or Unix) of a worker: calls that never block, and readiness on request.
-/// A watch takes no call: the worker knows of each change without asking again. Closes when it
-/// goes. Not thread-safe.
+/// The first watch registers it; from then on the worker knows of each change without a call.
+/// Closes when it goes. Not thread-safe.
 ///
 /// With TLS (secure(), then handshake() until it is Done) the same calls move the same bytes; a
 /// peer that ends without saying so in TLS has Failed, not Ended, and a stream that closes says so.
@@ -87,6 +87,8 @@ class Stream {
     /// The next connection of a listening socket, non-blocking, or -1 with errno.
     int accept(sockaddr_storage& peer, socklen_t& size);
 
+    /// As far as is known, a read would be in vain.
+    bool is_drained() const;
     /// The peer closed the connection or its sending half, or the connection broke, even behind
     /// unread bytes: as of this turn of the worker.
     bool has_peer_left() const;

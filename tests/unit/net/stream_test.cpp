@@ -126,6 +126,30 @@ TEST_F(StreamTest, TellsAgainOfBytesThatWereLeft) {
     EXPECT_EQ(seen, "abcdef");
 }
 
+TEST_F(StreamTest, IsDrainedOnceAReadFoundTheEndOfWhatCame) {
+    Pair pair(worker_);
+    pair.say("abc");
+    EXPECT_FALSE(pair.stream.is_drained()) << "nobody has looked";
+    EXPECT_EQ(read(pair.stream, 2), "ab");
+    EXPECT_FALSE(pair.stream.is_drained());
+    EXPECT_EQ(read(pair.stream), "c");
+    EXPECT_TRUE(pair.stream.is_drained());
+}
+
+TEST_F(StreamTest, TellsAnEndThatCameBeforeItsFirstWatchAndAfterItsLastRead) {
+    Pair pair(worker_);
+    pair.say("all of it");
+    pair.end();
+    EXPECT_EQ(read(pair.stream), "all of it");
+    pair.listener.when_readable = [&] {
+        EXPECT_EQ(read(pair.stream), std::nullopt);
+        worker_.stop();
+    };
+    pair.stream.watch_read();
+    worker_.run();
+    EXPECT_EQ(last_, IoStatus::Ended);
+}
+
 TEST_F(StreamTest, TellsNothingThatNobodyWaitsFor) {
     Pair pair(worker_);
     pair.say("unasked");
