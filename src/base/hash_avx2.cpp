@@ -1,4 +1,5 @@
 #define XXH_INLINE_ALL
+#define XXH_NO_PREFETCH
 #include <immintrin.h>
 
 #include <xxhash.h>

@@ -1,4 +1,5 @@
 #define XXH_INLINE_ALL
+#define XXH_NO_PREFETCH
 #include <xxhash.h>
 
 #include "base/hash_kernel.hpp"

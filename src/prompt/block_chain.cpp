@@ -27,15 +27,12 @@ void BlockChain::start(PromptKey& key, std::uint64_t root, std::uint64_t home_ro
     home_is_fixed_ = false;
 }
 
-void BlockChain::add(std::string_view bytes) {
-    if (bytes.empty()) return;
+/// The bytes reach the end of the open block at least.
+void BlockChain::add_across(std::string_view bytes) {
     if (fill_ != 0) {
-        const std::size_t count = std::min<std::size_t>(length_ - fill_, bytes.size());
+        const std::size_t count = length_ - fill_;
         std::memcpy(buffer_.data() + fill_, bytes.data(), count);
-        fill_ += static_cast<std::uint32_t>(count);
         bytes.remove_prefix(count);
-        if (fill_ < length_) return;
-        fill_ = 0;
         close({buffer_.data(), length_});
         list();
     }
@@ -51,7 +48,8 @@ void BlockChain::add(std::string_view bytes) {
 
 void BlockChain::close(std::string_view block) {
     chain_ = mix(chain_, keyed_(block));
-    sample_home(block);
+    if (!home_is_fixed_) sample_home(block);
+    fill_ = 0;
     position_ += block.size();
     length_ = block_length(position_);
 }
@@ -63,11 +61,7 @@ void BlockChain::list() {
 }
 
 void BlockChain::close_block() {
-    if (fill_ != 0) {
-        const std::string_view block{buffer_.data(), fill_};
-        fill_ = 0;
-        close(block);
-    }
+    if (fill_ != 0) close({buffer_.data(), fill_});
     if (message_end_is_listed(key_->hashes.size(), position_ - listed_)) list();
 }
 
@@ -89,14 +83,13 @@ void BlockChain::close_stand_in(const StandIn& stand_in, std::uint32_t units) {
     std::memcpy(bytes, &stand_in.keyed, sizeof bytes);
     chain_ = mix(chain_, keyed_({bytes, sizeof bytes}));
     std::memcpy(bytes, &stand_in.plain, sizeof bytes);
-    sample_home({bytes, sizeof bytes});
+    if (!home_is_fixed_) sample_home({bytes, sizeof bytes});
     position_ += units;
     length_ = block_length(position_);
     if (message_end_is_listed(key_->hashes.size(), position_ - listed_)) list();
 }
 
 void BlockChain::sample_home(std::string_view block) {
-    if (home_is_fixed_) return;
     const std::size_t looked_at = block.size() <= kHomeBlock ? block.size() : kHomeSample;
     home_ = mix(home_, hash_bytes(block.substr(0, looked_at), 0));
     if (early_home_ == 0 && position_ + block.size() >= kEarlyHome) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "prefix_router/base/hash.hpp"
@@ -24,7 +25,11 @@ class BlockChain {
     /// `root` seeds the first block; `home_root` the unseeded home. Appends to a cleared `key`.
     void start(PromptKey& key, std::uint64_t root, std::uint64_t home_root, HomeScope scope);
 
-    void add(std::string_view bytes);
+    void add(std::string_view bytes) {
+        if (bytes.size() >= length_ - fill_) return add_across(bytes);
+        std::memcpy(buffer_.data() + fill_, bytes.data(), bytes.size());
+        fill_ += static_cast<std::uint32_t>(bytes.size());
+    }
     void close_block();  ///< a segment ends: the next bytes begin a block
     /// A block of its own for a picture, a sound or a file, which is not hashed as text.
     void add_media(const StandIn& media);
@@ -38,6 +43,7 @@ class BlockChain {
     const KeyedHash& keyed() const { return keyed_; }
 
   private:
+    void add_across(std::string_view bytes);
     void close(std::string_view block);
     void close_stand_in(const StandIn& stand_in, std::uint32_t units);
     void list();

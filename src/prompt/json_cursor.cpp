@@ -181,10 +181,15 @@ JsonValue JsonCursor::take_container() {
     const JsonKind kind = *p_ == '{' ? JsonKind::Object : JsonKind::Array;
     std::size_t depth = 0;
     for (;;) {
-        p_ = find_structural(p_, end_);
+        // Mostly what matters comes next, or behind a separator and a blank.
+        while (p_ != end_ && (*p_ == ',' || *p_ == ':' || *p_ == ' ')) ++p_;
         if (p_ == end_) break;
         if (*p_ == '"') {
             take_string();
+            continue;
+        }
+        if (!is_bracket(*p_)) {
+            p_ = find_structural(p_, end_);
             continue;
         }
         depth = is_opening(*p_++) ? depth + 1 : depth - 1;
