@@ -3,7 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <string_view>
+
+struct XXH3_state_s;
 
 namespace prefix_router {
 
@@ -20,20 +24,36 @@ class KeyedHash {
 
   private:
     friend class RunningHash;
-    alignas(64) std::array<std::byte, 192> secret_;
+    std::array<std::byte, 192> secret_;
 };
 
 /// XXH3_64 of bytes that come in pieces: equals hash_bytes(), or the KeyedHash, of the pieces
-/// joined, in 576 bytes of memory.
+/// joined. Holds 256 bytes; more than that are hashed as they come, in a state on the heap.
 class RunningHash {
   public:
     void start(std::uint64_t seed);
     void start(const KeyedHash& keyed);  ///< `keyed` must outlive the use
-    void add(std::string_view bytes);
-    std::uint64_t digest() const;
+    void add(std::string_view bytes) {
+        if (bytes.size() > held_.size() - size_) return add_beyond(bytes);
+        std::memcpy(held_.data() + size_, bytes.data(), bytes.size());
+        size_ += bytes.size();
+    }
+    std::uint64_t digest();
 
   private:
-    alignas(64) std::byte state_[576];
+    struct Free {
+        void operator()(XXH3_state_s* state) const;
+    };
+
+    void add_beyond(std::string_view bytes);
+    void pass_on();
+
+    const KeyedHash* keyed_ = nullptr;
+    std::uint64_t seed_ = 0;
+    bool is_running_ = false;  ///< the state has taken over
+    std::size_t size_ = 0;     ///< of what is held and not passed on
+    std::unique_ptr<XXH3_state_s, Free> state_;
+    std::array<char, 256> held_;
 };
 
 /// One 64-bit value mixed into another; used for ids and rendezvous weights. Stable.

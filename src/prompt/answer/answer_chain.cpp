@@ -5,6 +5,11 @@
 #include "prompt/block_schedule.hpp"
 
 namespace prefix_router::prompt {
+namespace {
+
+constexpr std::size_t kLikelyBlocks = 8;
+
+}  // namespace
 
 AnswerChain::AnswerChain(const PromptKey& key)
     : history_(key.history), keyed_(key.history.seed), offset_(key.total - key.history.position) {
@@ -47,6 +52,10 @@ void AnswerChain::close(std::uint64_t hash, std::uint64_t bytes) {
 }
 
 void AnswerChain::list() {
+    if (hashes.empty()) {  // what a short answer needs, instead of growing step by step
+        hashes.reserve(kLikelyBlocks);
+        ends.reserve(kLikelyBlocks);
+    }
     hashes.push_back(chain_);
     ends.push_back(clamp_end(position_ + offset_));
     listed_ = position_;

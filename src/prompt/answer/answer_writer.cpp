@@ -51,7 +51,8 @@ void AnswerWriter::add_text(std::string_view canonical) {
 
 void AnswerWriter::text(std::string_view raw) {
     end_tool_call();
-    if (text_.rests() && raw.find('\\') == std::string_view::npos) return add_text(raw);
+    const char* const end = raw.data() + raw.size();
+    if (text_.rests() && find_convertible(raw.data(), end) == end) return add_text(raw);
     text_.feed(raw, [this](std::string_view piece) { add_text(piece); });
 }
 

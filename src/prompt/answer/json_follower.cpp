@@ -3,16 +3,25 @@
 #include <algorithm>
 #include <cstring>
 
-#include "prompt/byte_search.hpp"
+#include "prompt/string_scan.hpp"
 
 namespace prefix_router::prompt {
 namespace {
 
-constexpr bool is_space(char c) {
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-constexpr bool ends_scalar(char c) {
-    return is_space(c) || c == ',' || is_bracket(c) || c == '"';
+enum : std::uint8_t { kBeforeValue = 1, kEndsScalar = 2 };
+
+constexpr auto kClasses = [] {
+    std::array<std::uint8_t, 256> classes{};
+    const auto add = [&classes](std::string_view characters, std::uint8_t character_class) {
+        for (const char c : characters) classes[static_cast<unsigned char>(c)] |= character_class;
+    };
+    add(" \n\r\t,:", kBeforeValue);
+    add(" \n\r\t,{}[]\"", kEndsScalar);
+    return classes;
+}();
+
+constexpr bool is_of(std::uint8_t character_class, char c) {
+    return (kClasses[static_cast<unsigned char>(c)] & character_class) != 0;
 }
 
 std::string_view between(const char* begin, const char* end) {
@@ -57,7 +66,7 @@ void JsonFollower::feed(std::string_view piece) {
 }
 
 const char* JsonFollower::value(const char* p, const char* end) {
-    while (is_space(*p) || *p == ':' || *p == ',')
+    while (is_of(kBeforeValue, *p))
         if (++p == end) return p;
     switch (*p) {
         case '"':
@@ -121,6 +130,9 @@ const char* JsonFollower::key(const char* p, const char* end) {
 }
 
 const char* JsonFollower::string_end(const char* p, const char* end) {
+    if (!skips_next_) {
+        if (const char* const quote = short_string_end(p, end); quote != nullptr) return quote;
+    }
     if (skips_next_ && p != end) {
         skips_next_ = false;
         ++p;
@@ -168,7 +180,7 @@ const char* JsonFollower::string(const char* p, const char* end) {
 
 const char* JsonFollower::scalar(const char* p, const char* end) {
     const char* const begin = p;
-    while (p != end && !ends_scalar(*p)) ++p;
+    while (p != end && !is_of(kEndsScalar, *p)) ++p;
     if (node_ != Node::Ignore) keep(begin, p);
     if (p == end) return p;
     if (node_ != Node::Ignore) events_->scalar(node_, {token_.data(), token_size_});
