@@ -211,28 +211,22 @@ void RoutingDesk::probed(const BackendRef& asked, bool is_alive) {
 }
 
 void RoutingDesk::scraped(const BackendRef& asked, const pool::ScrapedLoad& load) {
-    std::string overruled;
+    std::optional<Tokens> overruled;
     {
         const std::lock_guard lock(mutex_);
         pool::Backend* const backend = find(asked);
         if (backend == nullptr) {
             return;
         }
-        const BackendSlot slot = asked->slot;
-        const TimePoint now = clock_.now();
-        const std::optional<Tokens> configured = backend->spec.capacity_tokens;
-        const bool is_contradicted = configured && load.capacity && *load.capacity != *configured;
-        const Tokens believed = is_contradicted ? router_.belief(slot, now).capacity : 0;
         backend->scraped = load;
-        router_.backend_scraped(slot, now);
-        wake_released();
-        if (is_contradicted && router_.belief(slot, now).capacity != believed) {
-            overruled = backend->spec.id + ": capacity_tokens is " + std::to_string(*configured);
+        if (router_.backend_scraped(asked->slot, clock_.now())) {
+            overruled = backend->spec.capacity_tokens;
         }
+        wake_released();
     }
-    if (!overruled.empty()) {
-        spdlog::warn("backend {}, but its engine reports {}, which counts", overruled,
-                     *load.capacity);
+    if (overruled && *overruled != load.capacity) {
+        spdlog::warn("backend {}: capacity_tokens is {}, but its engine reports {}, which counts",
+                     asked->id, *overruled, *load.capacity);
     }
 }
 

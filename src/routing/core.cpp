@@ -105,12 +105,13 @@ void Router::Core::backend_changed(BackendSlot slot, const config::Backend& befo
     pump(slot);
 }
 
-void Router::Core::backend_scraped(BackendSlot slot, TimePoint now) {
+bool Router::Core::backend_scraped(BackendSlot slot, TimePoint now) {
     begin(now);
     const pool::Backend& backend = *pool_.find(slot);
     const auto capacity = backend.scraped.capacity;
     BackendState& state = fleet_.at(slot);
-    if (capacity && *capacity > 0 && *capacity != state.scraped_capacity) {
+    const bool is_news = capacity && *capacity > 0 && *capacity != state.scraped_capacity;
+    if (is_news) {
         state.scraped_capacity = *capacity;
         start_capacity(slot, state, *capacity);
     }
@@ -120,6 +121,7 @@ void Router::Core::backend_scraped(BackendSlot slot, TimePoint now) {
         fleet_.set_slots(slot, SlotCache(slots));
     }
     state.foreign.scraped(backend.scraped, backend.in_flight, state.awaiting, now_);
+    return is_news;
 }
 
 void Router::Core::forget_cache(BackendSlot slot) {

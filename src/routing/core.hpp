@@ -34,7 +34,7 @@ class Router::Core {
     void backend_removed(BackendSlot slot);
     void backend_changed(BackendSlot slot, const config::Backend& before, TimePoint now);
     bool is_idle(BackendSlot slot) const { return fleet_.at(slot).requests == 0; }
-    void backend_scraped(BackendSlot slot, TimePoint now);
+    bool backend_scraped(BackendSlot slot, TimePoint now);
     void backend_returned(BackendSlot slot);
 
     const Decision& admit(Ticket& ticket, TimePoint now);

@@ -28,8 +28,8 @@ void Router::backend_changed(BackendSlot slot, const config::Backend& before, Ti
 bool Router::is_idle(BackendSlot slot) const {
     return core_->is_idle(slot);
 }
-void Router::backend_scraped(BackendSlot slot, TimePoint now) {
-    core_->backend_scraped(slot, now);
+bool Router::backend_scraped(BackendSlot slot, TimePoint now) {
+    return core_->backend_scraped(slot, now);
 }
 void Router::backend_returned(BackendSlot slot, TimePoint /*now*/) {
     core_->backend_returned(slot);

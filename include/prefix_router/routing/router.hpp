@@ -150,8 +150,9 @@ class Router {
     void backend_changed(BackendSlot slot, const config::Backend& before, TimePoint now);
     /// Nothing is in flight there.
     bool is_idle(BackendSlot slot) const;
-    /// A scrape came in (pool::Backend::scraped is updated): capacity, foreign load.
-    void backend_scraped(BackendSlot slot, TimePoint now);
+    /// A scrape came in (pool::Backend::scraped is updated): capacity, foreign load. True when it
+    /// tells another capacity than the scrapes before, which is then believed.
+    bool backend_scraped(BackendSlot slot, TimePoint now);
     /// Its health went from Ejected back to Healthy: after up to a minute the map is kept with half
     /// the capacity until a report shows cached tokens, after longer it is dropped. Optional: the
     /// Router also notices by itself when the backend is next a candidate.

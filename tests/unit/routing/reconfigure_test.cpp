@@ -72,15 +72,15 @@ TEST_F(Reconfigured, ACapacityThatIsSetIsBelievedUntilTheEngineTellsAnother) {
     const BackendSlot slot = pool_.slots().front();
     const auto told = [&](Tokens capacity) {
         pool_.find(slot)->scraped.capacity = capacity;
-        router_->backend_scraped(slot, now());
+        return router_->backend_scraped(slot, now());
     };
-    told(50'000);
+    EXPECT_TRUE(told(50'000));
     config::Backend spec = pool_.find(slot)->spec;
     spec.capacity_tokens = 80'000;
     change(slot, spec);
-    told(50'000);
+    EXPECT_FALSE(told(50'000)) << "it tells nothing new";
     EXPECT_EQ(router_->belief(slot, now()).capacity, 80'000);
-    told(60'000);
+    EXPECT_TRUE(told(60'000));
     EXPECT_EQ(router_->belief(slot, now()).capacity, 60'000);
     spec.capacity_tokens.reset();
     spec.lanes = 3;
