@@ -39,6 +39,9 @@ json candidate_json(const routing::CostTerms& terms, const BackendNames& names) 
 
 BackendNames::BackendNames(const std::vector<proxy::BackendState>& states) {
     for (const auto& state : states) {
+        if (state.is_waiting) {
+            continue;
+        }
         const auto index = state.belief.backend.index();
         if (names_.size() <= index) {
             names_.resize(index + 1, "gone");

@@ -99,8 +99,7 @@ BackendEntry::BackendEntry(const config::Backend& spec, BackendAccess access_,
       is_capacity_told(spec.capacity_tokens.has_value()) {}
 
 BackendEntry::BackendEntry(const BackendEntry& present, BackendAccess access_)
-    : slot(present.slot),
-      id(present.id),
+    : id(present.id),
       url(present.url),
       address_(present.address_),
       address(*address_),

@@ -15,10 +15,11 @@ Error refused(const std::string& id, const std::string& why) {
     return Error(ErrorKind::InvalidConfiguration, "backend " + id + ": " + why);
 }
 
-Error too_many(const std::string& source) {
+Error too_many(const std::string& source, std::size_t backends) {
     return Error(ErrorKind::InvalidConfiguration,
-                 source + " would make it more than " + std::to_string(kMaxBackends) +
-                     " backends, removed ones counted until their last answer has ended");
+                 source + " would make it " + std::to_string(backends) +
+                     " backends; a router serves at most " + std::to_string(kMaxBackends) +
+                     ": name fewer, or divide them among several routers");
 }
 
 Error unknown(const std::string& id) {
@@ -122,7 +123,7 @@ Result<void> Roster::set_draining(const std::string& id, bool drains) {
     if (found == places_.end()) {
         return unknown(id);
     }
-    desk_.set_draining(found->second.backend->slot, drains);
+    desk_.set_draining(found->second.backend, drains);
     const std::lock_guard changing(mutex_);
     found->second.member.wishes.drains = drains;
     return boost::system::in_place_value;
@@ -151,7 +152,7 @@ Result<Roster::Change> Roster::replace_locked(const std::string& source,
                                               std::vector<config::Backend> backends,
                                               AskedForKeys keys) {
     if (backends.size() > kMaxBackends) {
-        return too_many(source);
+        return too_many(source, backends.size());
     }
     Plan plan;
     for (config::Backend& backend : backends) {
@@ -162,14 +163,19 @@ Result<Roster::Change> Roster::replace_locked(const std::string& source,
     if (const auto planned = plan_others(source, keys, plan); !planned) {
         return planned.error();
     }
-    if (plan.newcomers.size() > desk_.free_places()) {
-        return too_many(source);
+    if (plan.places.size() > kMaxBackends) {
+        return too_many(source, plan.places.size());
     }
     make_newcomers(plan);
     if (!places_.empty()) {
         wait_for_addresses(plan);
     }
-    desk_.apply(plan.step);
+    if (const std::size_t waiting = desk_.apply(plan.step); waiting != 0) {
+        spdlog::warn(
+            "{}: {} backends wait for the places of removed ones, whose answers have not "
+            "ended: a router has {}",
+            source, waiting, kMaxBackends);
+    }
     const std::lock_guard changing(mutex_);
     places_.swap(plan.places);
     return std::move(plan.change);

@@ -50,88 +50,6 @@ void RoutingDesk::reconfigure(const config::Config& config) {
     wake_released();
 }
 
-std::size_t RoutingDesk::free_places() const {
-    const std::lock_guard lock(mutex_);
-    return kMaxBackends - pool_.slots().size();
-}
-
-void RoutingDesk::apply(const RosterStep& step) {
-    std::vector<BackendRef> gone;  // and with them their series: after the lock
-    const std::lock_guard lock(mutex_);
-    for (const BackendRef& backend : step.leaving) {
-        leave(*backend);
-    }
-    let_go(gone);
-    for (const auto& alteration : step.changing) {
-        alter(alteration);
-    }
-    for (const auto& arrival : step.joining) {
-        join(arrival);
-    }
-    if (router_.held() != 0) {
-        router_.tick(clock_.now());
-    }
-    wake_released();
-}
-
-void RoutingDesk::join(const RosterStep::Arrival& arrival) {
-    const BackendSlot slot = *pool_.add(arrival.spec);  // there is room, and the id is new
-    arrival.backend->slot = slot;
-    if (entries_.size() <= slot.index()) {
-        entries_.resize(slot.index() + 1);
-        published_saved_.resize(slot.index() + 1);
-    }
-    entries_[slot.index()] = arrival.backend;
-    published_saved_[slot.index()] = 0;
-    router_.backend_added(slot, clock_.now());
-}
-
-void RoutingDesk::leave(const BackendEntry& backend) {
-    pool::Backend& leaver = *pool_.find(backend.slot);
-    leaver.draining = true;
-    leaver.leaving = true;
-    entries_[backend.slot.index()]->is_leaving.store(true);
-    ++leaving_;
-}
-
-void RoutingDesk::alter(const RosterStep::Alteration& alteration) {
-    const BackendSlot slot = alteration.backend->slot;
-    const config::Backend before = pool_.find(slot)->spec;
-    BackendRef& entry = entries_[slot.index()];
-    if (alteration.next) {
-        entry->is_leaving.store(true);  // connections of this kind are not made any more
-        entry = alteration.next;
-    }
-    entry->is_capacity_told.store(alteration.spec.capacity_tokens.has_value());
-    pool_.change(slot, alteration.spec);
-    router_.backend_changed(slot, before, clock_.now());
-}
-
-/// Of those that leave, the ones whose last request has ended.
-void RoutingDesk::let_go(std::vector<BackendRef>& gone) {
-    if (leaving_ == 0) {
-        return;
-    }
-    const std::vector<BackendSlot> slots(pool_.slots().begin(), pool_.slots().end());
-    for (const BackendSlot slot : slots) {
-        if (pool_.find(slot)->leaving && router_.is_idle(slot)) {
-            publish_saved(slot, router_.belief(slot, clock_.now()));
-            router_.backend_removed(slot);
-            pool_.remove(slot);
-            gone.push_back(std::move(entries_[slot.index()]));
-            --leaving_;
-        }
-    }
-}
-
-void RoutingDesk::set_draining(BackendSlot slot, bool is_draining) {
-    const std::lock_guard lock(mutex_);
-    pool::Backend* const backend = pool_.find(slot);
-    if (backend != nullptr && !backend->leaving) {
-        backend->draining = is_draining;
-    }
-}
-
 RoutingDesk::Placement RoutingDesk::admit(std::optional<routing::Ticket>& place, routing::Ask ask,
                                           std::string_view model, TicketOwner& owner) {
     const std::lock_guard lock(mutex_);
@@ -241,6 +159,7 @@ void RoutingDesk::tick() {
     std::vector<BackendRef> gone;
     const std::lock_guard lock(mutex_);
     let_go(gone);
+    let_in();
     if (router_.held() != 0) {
         router_.tick(clock_.now());
         wake_released();

@@ -1,5 +1,6 @@
 // What the desk shows: to the admin listener and in metrics.
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 
 #include <prometheus/counter.h>
@@ -23,6 +24,18 @@ BackendCounts counts_of(const BackendMetrics& metrics) {
     counts.unexpected_cached_tokens = metrics.unexpected_cached_tokens.Value();
     counts.saved_prefill = metrics.saved_prefill_seconds.Value();
     return counts;
+}
+
+BackendState state_of(const RosterStep::Arrival& waiting) {
+    BackendState state;
+    state.id = waiting.spec.id;
+    state.url = waiting.spec.url.text;
+    state.models = waiting.spec.models;
+    state.last_error = "waits for the place of a removed backend, whose answers have not ended";
+    state.is_draining = waiting.drains;
+    state.is_waiting = true;
+    state.counts = counts_of(*waiting.backend->metrics);
+    return state;
 }
 
 }  // namespace
@@ -63,6 +76,7 @@ std::vector<BackendState> RoutingDesk::states() const {
         state.counts = counts_of(*entries_[slot.index()]->metrics);
         state.counts.saved_prefill += state.belief.saved_prefill - published_saved_[slot.index()];
     }
+    std::ranges::transform(waiting_, std::back_inserter(states), state_of);
     return states;
 }
 

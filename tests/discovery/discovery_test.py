@@ -281,7 +281,7 @@ class Dns(Case):
         router.wait_for_up(1)
         self.server.set(NAME, "A", ["127.1.%d.%d" % (i // 250, i % 250 + 1) for i in range(4000)])
         router.wait_for_up(0)
-        wait_until(lambda: self.lines(router, "more than 1024 backends") == 1, router.text)
+        wait_until(lambda: self.lines(router, "would make it 4000 backends; a router serves at most 1024") == 1, router.text)
         self.assertEqual(router.urls(), [engine.url])
         self.server.set(NAME, "A", ["127.0.0.1"])
         router.wait_for_up(1)

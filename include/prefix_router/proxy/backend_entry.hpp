@@ -36,7 +36,7 @@ Result<BackendAccess> load_access(const config::Backend& spec, AskedForKeys keys
 
 /// One backend as the data plane dials it. What it is dialled with is immutable: a change makes
 /// another entry, which shares address and metrics. The address follows the name. Thread-safe once
-/// the slot is set.
+/// it has a place.
 class BackendEntry {
   public:
     BackendEntry(const config::Backend& spec, BackendAccess access_,
@@ -46,7 +46,7 @@ class BackendEntry {
     BackendEntry(const BackendEntry& present, BackendAccess access_);
     BackendEntry& operator=(const BackendEntry&) = delete;
 
-    BackendSlot slot;  ///< set by the desk before others see the entry
+    BackendSlot slot;  ///< set by the desk with its place, before others than the roster see it
     const std::string id;
     const config::BackendUrl url;
 

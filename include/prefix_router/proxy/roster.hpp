@@ -63,9 +63,10 @@ class Roster {
     /// connections; changed fields are applied in place, new credentials and TLS files with new
     /// connections; a changed URL under the same id is a removal and an addition. Removed ones
     /// drain: they get no new request, their running answers end, then they vanish (map, metrics,
-    /// pooled connections). A source takes over what an operator had added with the same id and
-    /// URL. Error: InvalidConfiguration (an id that another source has, too many, an unreadable
-    /// file).
+    /// pooled connections). Where they and the newcomers together are more than kMaxBackends, the
+    /// last newcomers wait for their places. A source takes over what an operator had added with
+    /// the same id and URL. Error: InvalidConfiguration (an id that another source has, more than
+    /// kMaxBackends that stay or come, an unreadable file).
     Result<Change> replace(const std::string& source, std::vector<config::Backend> backends);
     /// The same for the configuration, whose API keys decide on "authorization: auto" everywhere,
     /// and with which the others' credentials and TLS files are read again.

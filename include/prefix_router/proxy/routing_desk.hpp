@@ -56,6 +56,7 @@ struct BackendState {
     std::string last_error;  ///< since it last passed a health probe; "": none
     bool is_draining = false;
     bool is_leaving = false;  ///< removed; its last answers end
+    bool is_waiting = false;  ///< for the place of one that leaves: in no slot yet
     pool::ScrapedLoad scraped;
     routing::BackendBelief belief;
     BackendCounts counts;
@@ -71,6 +72,7 @@ struct RosterStep {
     struct Arrival {
         config::Backend spec;
         BackendRef backend;
+        bool drains = false;
     };
     std::vector<Arrival> joining;
     std::vector<BackendRef> leaving;
@@ -89,15 +91,14 @@ class RoutingDesk {
     RoutingDesk(const RoutingDesk&) = delete;
     RoutingDesk& operator=(const RoutingDesk&) = delete;
 
-    /// What leaves gets no new request, and is gone once nothing is in flight there. There must be
-    /// free places for what joins.
-    void apply(const RosterStep& step);
+    /// What leaves gets no new request, and is gone once nothing is in flight there. What joins has
+    /// a place at once, but that a router has kMaxBackends places, those of leavers counted: there
+    /// it waits until one is gone. Returns how many wait.
+    std::size_t apply(const RosterStep& step);
     /// Health policy, queue and limits, for what comes from now on.
     void reconfigure(const config::Config& config);
-    /// How many more backends there may be, those counted whose last answers end.
-    std::size_t free_places() const;
     /// An operator's wish; the Roster's, too.
-    void set_draining(BackendSlot slot, bool is_draining);
+    void set_draining(const BackendRef& backend, bool is_draining);
 
     // The life of a request. A ticket's decision is read only through these, or after its owner
     // was woken. With Send, `backend` is where.
@@ -120,7 +121,8 @@ class RoutingDesk {
     void probed(const BackendRef& asked, bool is_alive);
     void scraped(const BackendRef& asked, const pool::ScrapedLoad& load);
     void report_models(const BackendRef& asked, std::span<const std::string> names);
-    /// Re-examines held requests and lets go of backends that have left; every 50 ms.
+    /// Re-examines held requests and gives the places of backends that have left to those that
+    /// wait; every 50 ms.
     void tick();
     std::size_t held() const;
     routing::QueueState queue() const;
@@ -143,10 +145,12 @@ class RoutingDesk {
     void judge(const routing::Ticket& ticket, Verdict verdict);
     void publish_saved(BackendSlot slot, const routing::BackendBelief& belief);
     void wake_released();
+    RosterStep::Arrival* find_waiting(const BackendRef& backend);
     void join(const RosterStep::Arrival& arrival);
-    void leave(const BackendEntry& backend);
+    void leave(const BackendRef& backend);
     void alter(const RosterStep::Alteration& alteration);
     void let_go(std::vector<BackendRef>& gone);
+    void let_in();
 
     Metrics& metrics_;
     const Clock& clock_;
@@ -158,6 +162,7 @@ class RoutingDesk {
     std::vector<Seconds> published_saved_;  // by slot
     Seconds published_waiting_ = 0;         // for the lock
     std::size_t leaving_ = 0;
+    std::vector<RosterStep::Arrival> waiting_;  // for a place, in order
 };
 
 }  // namespace prefix_router::proxy

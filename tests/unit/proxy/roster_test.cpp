@@ -71,6 +71,47 @@ class RosterTest : public ::testing::Test {
     RoutingDesk::Placement send(std::optional<routing::Ticket>& ticket) {
         return desk_.admit(ticket, routing::Ask(), "", owner_);
     }
+    /// Each takes one request at a time. The number stands in the URL as well.
+    static std::vector<config::Backend> fleet(const std::string& name, std::size_t size) {
+        std::vector<config::Backend> backends;
+        for (std::size_t i = 0; i < size; ++i) {
+            backends.push_back(
+                backend(name + std::to_string(i), "127.0.0.1:" + std::to_string(i + 1)));
+            backends.back().max_in_flight = 1;
+        }
+        return backends;
+    }
+    /// Each backend has one of as many requests.
+    void occupy(std::vector<std::optional<routing::Ticket>>& tickets) {
+        for (auto& ticket : tickets) {
+            ASSERT_EQ(send(ticket).decision.action, routing::Action::Send);
+        }
+    }
+    void end(std::vector<std::optional<routing::Ticket>>& tickets, std::size_t from,
+             std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+            desk_.end(*tickets[i], {}, Verdict::Good);
+        }
+        desk_.tick();
+    }
+    /// How many there are of a fleet; by what they do.
+    struct Seen {
+        std::size_t serving = 0;
+        std::size_t waiting = 0;
+        std::size_t leaving = 0;
+        friend bool operator==(const Seen&, const Seen&) = default;
+    };
+    Seen seen(const std::string& name) const {
+        Seen counts;
+        for (const BackendState& state : desk_.states()) {
+            if (state.id.starts_with(name)) {
+                ++(state.is_leaving   ? counts.leaving
+                   : state.is_waiting ? counts.waiting
+                                      : counts.serving);
+            }
+        }
+        return counts;
+    }
 
     config::Config config_;
     SetClock clock_;
@@ -183,12 +224,77 @@ TEST_F(RosterTest, RefusesTooManyAndUnreadableFiles) {
     for (std::size_t i = 0; i <= kMaxBackends; ++i) {
         many.push_back(backend("b" + std::to_string(i)));
     }
-    EXPECT_THAT(complaint("file:a", many), HasSubstr("more than 1024 backends"));
+    EXPECT_THAT(complaint("file:a", many), HasSubstr("make it 1025 backends"));
     say("file:a", {backend("a")});
     config::Backend secret = backend("a");
     secret.authorization = {config::BackendAuthorization::Kind::File, "/nowhere"};
     EXPECT_THAT(complaint("file:a", {secret, backend("b")}), HasSubstr("/nowhere"));
     EXPECT_THAT(ids(), ElementsAre("a"));
+}
+
+TEST_F(RosterTest, ReplacesAFleetByAnotherForWhichThereAreTooFewPlacesBesideIt) {
+    say("file:a", fleet("old", 600));
+    const std::string told = complaint("dns:x", fleet("more", 425));
+    EXPECT_THAT(told, HasSubstr("dns:x would make it 1025 backends"));
+    EXPECT_THAT(told, HasSubstr("name fewer, or divide them among several routers"));
+    say("file:a", fleet("new", 600));
+    EXPECT_EQ(seen("old"), Seen());
+    EXPECT_EQ(seen("new"), (Seen{600, 0, 0}));
+}
+
+TEST_F(RosterTest, LetsAFleetInAsTheAnswersOfTheFormerOneEnd) {
+    say("file:a", fleet("old", 600));
+    std::vector<std::optional<routing::Ticket>> running(600);
+    occupy(running);
+    EXPECT_EQ(say("file:a", fleet("new", 600)).added.size(), 600U);
+    EXPECT_EQ(seen("old"), (Seen{0, 0, 600}));
+    EXPECT_EQ(seen("new"), (Seen{424, 176, 0}));
+    EXPECT_EQ(desk_.backends().size(), 424U);
+    end(running, 0, 100);
+    EXPECT_EQ(seen("old"), (Seen{0, 0, 500}));
+    EXPECT_EQ(seen("new"), (Seen{524, 76, 0}));
+    end(running, 100, 600);
+    EXPECT_EQ(seen("old"), Seen());
+    EXPECT_EQ(seen("new"), (Seen{600, 0, 0}));
+    occupy(running);
+    end(running, 0, 600);
+}
+
+TEST_F(RosterTest, ChangesAndRemovesBackendsThatWaitForAPlace) {
+    const std::string path = ::testing::TempDir() + "roster_test_waiting_secret";
+    std::ofstream(path) << "Bearer one\n";
+    config::Backend guarded = backend("b");
+    guarded.authorization = {config::BackendAuthorization::Kind::File, path};
+    say("file:a", fleet("old", kMaxBackends));
+    std::vector<std::optional<routing::Ticket>> running(kMaxBackends);
+    occupy(running);
+    say("file:a", {backend("a"), guarded, backend("c"), backend("d")});
+    Roster::Wishes wishes;
+    wishes.models = {"m"};
+    EXPECT_THAT(state("c").last_error, HasSubstr("waits for the place of a removed backend"));
+    ASSERT_TRUE(roster_.set("c", wishes).has_value());
+    ASSERT_TRUE(roster_.set_draining("c", true).has_value());
+    std::ofstream(path) << "Bearer two\n";
+    config::Backend other = backend("d");
+    other.capacity_tokens = 5000;
+    const auto change = say("file:a", {guarded, backend("c"), other});
+    EXPECT_THAT(change.removed, ElementsAre("a"));
+    EXPECT_THAT(change.changed, ElementsAre("b", "d"));
+    end(running, 0, kMaxBackends);
+    EXPECT_THAT(ids(), UnorderedElementsAre("b", "c", "d"));
+    EXPECT_THAT(state("c").models, ElementsAre("m"));
+    EXPECT_TRUE(state("c").is_draining);
+    EXPECT_THAT(state("c").last_error, IsEmpty());
+    EXPECT_EQ(state("d").belief.capacity, 5000);
+    EXPECT_THAT(registry_.exposition(), Not(HasSubstr("backend=\"a\"")));
+    std::optional<routing::Ticket> ticket;
+    for (const BackendRef& present : desk_.backends()) {
+        EXPECT_EQ(present->access.authorization.value_or(""),
+                  present->id == "b" ? "Bearer two" : "");
+        desk_.probed(present, present->id == "b");
+    }
+    EXPECT_EQ(send(ticket).backend->id, "b");
+    desk_.end(*ticket, {}, Verdict::Good);
 }
 
 TEST_F(RosterTest, DialsAnewWithOtherCredentialsAndKeepsWhatIsKnown) {
