@@ -113,6 +113,14 @@ Route change(const char* method, const char* path, std::function<Answer(const Re
     return route;
 }
 
+/// Of the roster: one at a time, and a reload among them waits for files and names.
+Route roster_change(const char* method, const char* path,
+                    std::function<Answer(const Request&)> handle) {
+    Route route = change(method, path, std::move(handle));
+    route.may_block = true;
+    return route;
+}
+
 }  // namespace
 
 std::vector<Route> changes(const Sources& sources) {
@@ -125,12 +133,12 @@ std::vector<Route> changes(const Sources& sources) {
         };
     };
     return {
-        change("POST", "/backends", with(add_backend)),
-        change("PATCH", "/backends/{id}", with(set_backend)),
-        change("DELETE", "/backends/{id}", with(remove_backend)),
-        change("POST", "/backends/{id}/drain", draining(true)),
-        change("POST", "/backends/{id}/undrain", draining(false)),
-        change("POST", "/config/reload", with(reload)),
+        roster_change("POST", "/backends", with(add_backend)),
+        roster_change("PATCH", "/backends/{id}", with(set_backend)),
+        roster_change("DELETE", "/backends/{id}", with(remove_backend)),
+        roster_change("POST", "/backends/{id}/drain", draining(true)),
+        roster_change("POST", "/backends/{id}/undrain", draining(false)),
+        roster_change("POST", "/config/reload", with(reload)),
         change("PUT", "/log-level", with(set_log_level)),
         change("POST", "/drain", with(drain)),
     };

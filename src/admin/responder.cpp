@@ -92,7 +92,8 @@ bool Responder::is_allowed(const Message& message, bool is_peer_local) const {
     return !access_.refusal(route, request.method, caller_of(message, is_peer_local));
 }
 
-Answer Responder::answer(const Message& message, bool is_peer_local) const {
+std::variant<Answer, Responder::Work> Responder::answer(const Message& message,
+                                                        bool is_peer_local) const {
     Request request = read_request(message);
     bool is_known_path = false;
     const Route* const route = find_route(routes_, request, is_known_path);
@@ -111,6 +112,9 @@ Answer Responder::answer(const Message& message, bool is_peer_local) const {
     }
     const Token* const token = access_.token_of(caller);
     request.who = token != nullptr ? token->name : kNobody;
+    if (route->may_block) {
+        return Work([route, request = std::move(request)] { return handle(*route, request); });
+    }
     return handle(*route, request);
 }
 

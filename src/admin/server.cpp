@@ -9,6 +9,7 @@
 #include <map>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -29,6 +30,7 @@
 #include "admin/answers.hpp"
 #include "admin/event_streams.hpp"
 #include "admin/responder.hpp"
+#include "admin/slow_answers.hpp"
 
 namespace prefix_router::admin {
 namespace {
@@ -57,10 +59,10 @@ Answer unread_answer(const beast::error_code& error) {
                : refusal(400, "this is no request of HTTP/1.1");
 }
 
-Answer too_many_bodies() {
-    Answer full = refusal(503, "as many bodies are read as may be; try again");
-    full.fields.emplace_back("Retry-After", "1");
-    return full;
+Answer full(const std::string& why) {
+    Answer answer = refusal(503, why + "; try again");
+    answer.fields.emplace_back("Retry-After", "1");
+    return answer;
 }
 
 void tell_failure(const std::exception_ptr& failure) {
@@ -183,6 +185,7 @@ class Server::Listener {
             io_.stop();
             thread_.join();
         }
+        slow_answers_.stop();
     }
 
     void retire() {
@@ -246,7 +249,9 @@ class Server::Listener {
                 co_await streams->serve(stream);
                 break;
             }
-            Response response = respond(parser, error, is_peer_local);
+            Answer answer = co_await answer_to(parser, error, is_peer_local);
+            Response response = response_of(parser, std::move(answer));
+            stream.expires_after(kRequestTime);
             const auto [write_error, written] =
                 co_await http::async_write(stream, response, kToken);
             if (write_error) {
@@ -307,19 +312,28 @@ class Server::Listener {
         return is_served ? found->second.get() : nullptr;
     }
 
-    Answer answer_to(const Parser& parser, const beast::error_code& error, bool is_peer_local) {
+    asio::awaitable<Answer> answer_to(const Parser& parser, beast::error_code error,
+                                      bool is_peer_local) {
         if (error) {
-            return unread_answer(error);
+            co_return unread_answer(error);
         }
         if (!parser.is_done() && responder_.is_allowed(parser.get(), is_peer_local)) {
-            return too_many_bodies();
+            co_return full("as many bodies are read as may be");
         }
-        return responder_.answer(parser.get(), is_peer_local);
+        auto answer = responder_.answer(parser.get(), is_peer_local);
+        auto* const work = std::get_if<Responder::Work>(&answer);
+        if (work == nullptr) {
+            co_return std::get<Answer>(std::move(answer));
+        }
+        if (changes_ == kMostChanges) {
+            co_return full("as many changes wait for their turn as may");
+        }
+        const Place place(changes_);
+        co_return co_await slow_answers_.answer(std::move(*work));
     }
 
-    Response respond(const Parser& parser, const beast::error_code& error, bool is_peer_local) {
+    Response response_of(const Parser& parser, Answer answer) const {
         const Message& message = parser.get();
-        Answer answer = answer_to(parser, error, is_peer_local);
         Response response(static_cast<http::status>(answer.status), message.version());
         response.set(http::field::content_type, answer.content_type);
         response.set(http::field::cache_control, "no-store");
@@ -337,6 +351,7 @@ class Server::Listener {
 
     std::list<Guest::Entry> guests_;  // least lately used first; on the thread, as this:
     std::size_t bodies_ = 0;          // that are read
+    std::size_t changes_ = 0;         // that are made or wait
     asio::io_context io_{1};
     Responder responder_;
     std::map<std::string, std::unique_ptr<EventStreams>> streams_;  // by path
@@ -345,6 +360,7 @@ class Server::Listener {
     int descriptor_ = -1;
     bool is_retired_ = false;  // on the thread
     std::thread thread_;
+    SlowAnswers slow_answers_;  // last: connections that wait for one go with it
 };
 
 Server::Server(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}

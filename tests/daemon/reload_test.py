@@ -236,6 +236,27 @@ class ByPost(unittest.TestCase):
             wait_until(lambda: "nowhere.invalid did not resolve" in router.admin("/backends"))
             self.assertIn(b"200 OK", router.ask())
 
+    def test_while_it_waits_for_a_file_the_listener_answers(self):
+        os.remove(self.router.path)
+        os.mkfifo(self.router.path)
+        writer = os.open(self.router.path, os.O_RDWR)
+        self.addCleanup(os.close, writer)
+        # Each waits for the writer for some seconds; a look that takes longer than that says nothing.
+        wait_until(self.is_answered_while_it_reads)
+
+    def is_answered_while_it_reads(self):
+        told = []
+        posting = threading.Thread(target=lambda: told.append(self.router.post("/config/reload")))
+        posting.start()
+        wait_until(lambda: is_open(self.router, self.router.path) or told)
+        self.assertIn('"alive": true', self.router.admin("/healthz"))
+        self.assertEqual(self.router.metric("backend_healthy"), 1)
+        self.assertEqual(self.router.ids(), ["a"])
+        is_answered = not told
+        posting.join(PATIENCE)
+        self.assertEqual(told[0][0], 409)
+        return is_answered
+
     def test_live_options_hold_from_the_next_request_on(self):
         key = "sk-" + "x" * 40
         settings = ("api_keys:\n  - {name: somebody, sha256: '%s'}\nlimits: {body_bytes: 1KiB}\n"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,7 +34,8 @@ struct Answer {
     std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the head, beside its type
 };
 
-/// One endpoint. Handlers run on the admin thread, one at a time, and must not block for long.
+/// One endpoint. Handlers run on the admin thread, one at a time, and must not block for long;
+/// those that may block have another thread, one at a time as well.
 struct Route {
     std::string method;
     std::string path;  ///< exact, but for parameters such as {id}: one segment each
@@ -44,6 +46,7 @@ struct Route {
     /// clients at a time.
     std::shared_ptr<EventFeed> feed = nullptr;
     bool is_change = false;  ///< without a token for this machine alone, and for no web page
+    bool may_block = false;  ///< reads files, or waits for names and for others that do
     /// Answers under any name, such as a Service's; all else, without a token, under those alone
     /// that no web page can have.
     bool is_for_monitoring = false;
@@ -63,10 +66,13 @@ struct Permissions {
 /// The admin listener: a small HTTP server on a thread of its own, apart from the data plane in
 /// every respect. Unknown paths get 404 with the list of known ones, other methods 405. Requests
 /// are limited to 8 MiB and 10 s, bodies to eight at a time, connections to 256; nothing of a body
-/// is read without the token. Event streams hold up nobody and end with retire(). start() and
-/// stop() belong to one owner; stop() (or destruction) joins the thread.
+/// is read without the token. Changes that may block and event streams hold up nobody else. start()
+/// and stop() belong to one owner; stop() (or destruction) joins the threads.
 class Server {
   public:
+    /// That may block: one is made, the others wait for their turn. For more there is 503.
+    static constexpr std::size_t kMostChanges = 8;
+
     /// Serves on the `inherited` socket where there is one, and binds `address` where not. With
     /// tokens, what is not open is served to `Authorization: Bearer` whose hash one of them is.
     static Result<std::unique_ptr<Server>> start(const config::ListenAddress& address,
