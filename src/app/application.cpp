@@ -183,7 +183,11 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
     const proxy::Server::Surroundings around{parts->desk,        parts->metrics, *parts->access_log,
                                              parts->trace.get(), parts->clock,   parts->speed_up,
                                              parts->tracer.get()};
-    parts->server = std::make_unique<proxy::Server>(parts->config, around);
+    auto server = proxy::Server::make(parts->config, around);
+    if (!server) {
+        return server.error();
+    }
+    parts->server = std::move(*server);
     const std::string way_out = config_path.empty() ? "--admin HOST:PORT, or --admin off"
                                                     : "admin: host:port, or admin: off";
     parts->reloader = std::make_unique<Reloader>(

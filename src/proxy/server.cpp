@@ -93,12 +93,8 @@ class Server::Plane {
 
 Result<std::uint16_t> Server::Plane::start(std::vector<net::Descriptor> inherited) {
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
-    auto settings = prepare(services.settings.load()->config);
-    if (!settings) {
-        return settings.error();
-    }
-    const config::Config& config = (*settings)->config;
-    take(*settings);
+    const auto settings = services.settings.load();  // listen and threads: no reload changes them
+    const config::Config& config = settings->config;
     sockets_ = std::move(inherited);
     if (sockets_.empty()) {
         auto opened = net::open_listening_sockets(config.listen, thread_count(config));
@@ -294,6 +290,17 @@ Server::Server(const config::Config& config, const Surroundings& around)
     : plane_(std::make_unique<Plane>(config, around)) {}
 
 Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::make(const config::Config& config,
+                                             const Surroundings& around) {
+    std::unique_ptr<Server> server(new Server(config, around));
+    const auto settings = server->prepare(config);
+    if (!settings) {
+        return settings.error();
+    }
+    server->take(*settings);
+    return server;
+}
 
 Result<std::uint16_t> Server::start(std::vector<net::Descriptor> inherited) {
     return plane_->start(std::move(inherited));

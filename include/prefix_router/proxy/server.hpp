@@ -30,11 +30,12 @@ enum class Successor : unsigned char { None, Accepts };
 /// The data plane: worker threads that accept, route and relay, and one control thread that probes
 /// and scrapes the backends. One owner calls start(), drain() and stop(); the rest is thread-safe.
 ///
-///     Server server(config, {desk, metrics, access_log, trace, clock});
-///     auto port = server.start({});    // error: Io, such as a port in use
-///     ...                              // SIGTERM
-///     server.drain(Successor::None);   // returns when all answers are complete or grace is over
-///     server.stop();                   // also by the destructor
+///     auto server = Server::make(config, {desk, metrics, access_log, trace, clock});
+///     auto port = (*server)->start({});    // error: Io, such as a port in use
+///     ...                                  // SIGTERM
+///     (*server)->drain(Successor::None);   // returns when all answers are complete or grace is
+///     over
+///     (*server)->stop();                   // also by the destructor
 ///
 class Server {
   public:
@@ -49,14 +50,17 @@ class Server {
         tracing::Tracer* tracer = nullptr;  ///< null: requests are not traced
     };
 
-    Server(const config::Config& config, const Surroundings& around);
+    /// `config` is in force, with certificate and key as they are now. Error:
+    /// InvalidConfiguration, with the reason.
+    static Result<std::unique_ptr<Server>> make(const config::Config& config,
+                                                const Surroundings& around);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
     /// Serves on `inherited` listening sockets, or binds where that is empty; returns the port.
     /// There may be more sockets than threads and the other way about. Backends need not be
-    /// reachable yet.
+    /// reachable yet. What was taken before is served.
     Result<std::uint16_t> start(std::vector<net::Descriptor> inherited);
 
     /// What take() brings into force: certificate and key are read again. Nothing has changed yet.
@@ -87,6 +91,7 @@ class Server {
 
   private:
     class Plane;
+    Server(const config::Config& config, const Surroundings& around);
     std::unique_ptr<Plane> plane_;
 };
 
