@@ -22,6 +22,7 @@
 #include "prefix_router/tracing/metrics.hpp"
 #include "prefix_router/tracing/tracer.hpp"
 
+#include "app/file_stamps.hpp"
 #include "app/reloader.hpp"
 #include "app/version.hpp"
 
@@ -156,7 +157,8 @@ Application::~Application() {
 
 Result<std::unique_ptr<Application>> Application::start(config::Config config, double speed_up,
                                                         ListeningSockets inherited,
-                                                        std::string config_path) {
+                                                        ConfigurationFile file) {
+    auto named = stamps_of(files_named_in(config));  // before they are read
     auto parts = std::make_unique<Parts>(std::move(config), speed_up);
     parts->is_data_given = inherited.is_data_given;
     parts->is_admin_given = inherited.is_admin_given;
@@ -188,10 +190,10 @@ Result<std::unique_ptr<Application>> Application::start(config::Config config, d
         return server.error();
     }
     parts->server = std::move(*server);
-    const std::string way_out = config_path.empty() ? "--admin HOST:PORT, or --admin off"
-                                                    : "admin: host:port, or admin: off";
+    const std::string way_out =
+        file.path.empty() ? "--admin HOST:PORT, or --admin off" : "admin: host:port, or admin: off";
     parts->reloader = std::make_unique<Reloader>(
-        std::move(config_path), parts->config,
+        std::move(file), std::move(named), parts->config,
         Reloader::Surroundings{*parts->server, parts->roster, parts->registry});
     show_build(parts->registry);
     auto admin = start_admin(parts->config,

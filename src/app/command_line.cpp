@@ -9,6 +9,7 @@
 #include "prefix_router/config/options.hpp"
 
 #include "app/configuration_check.hpp"
+#include "app/file_stamps.hpp"
 #include "app/version.hpp"
 
 namespace prefix_router::app {
@@ -117,8 +118,9 @@ void print_problems(const std::vector<config::Problem>& problems, std::ostream& 
 
 Command serve(const Flags& flags, std::ostream& err) {
     const bool is_quick_start = flags.config_path.empty();
+    ConfigurationFile file{flags.config_path, stamp_of(flags.config_path)};
     auto loaded = is_quick_start ? config::load_text(as_yaml(flags), "command line")
-                                 : config::load_file(flags.config_path);
+                                 : config::load_file(file.path);
     if (!loaded.config) {
         for (auto& problem : loaded.problems) {
             problem.line = is_quick_start ? 0 : problem.line;  // of a text that nobody has seen
@@ -129,7 +131,7 @@ Command serve(const Flags& flags, std::ostream& err) {
     // Several quick-start routers on one machine are ordinary; only an admin port that was asked
     // for must be free.
     loaded.config->admin_is_optional = is_quick_start && flags.admin.empty();
-    return Serve{std::move(*loaded.config), flags.config_path, flags.speed_up, flags.take_over};
+    return Serve{std::move(*loaded.config), std::move(file), flags.speed_up, flags.take_over};
 }
 
 Command check(const std::string& path, std::ostream& out, std::ostream& err) {

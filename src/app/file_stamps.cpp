@@ -2,22 +2,27 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 
 namespace prefix_router::app {
 
-std::vector<FileStamp> stamps_of(const std::vector<std::string>& paths) {
+FileStamp stamp_of(const std::string& path) {
     constexpr std::int64_t kSecond = 1'000'000'000;
+    struct stat found{};
+    if (::stat(path.c_str(), &found) != 0) {
+        return {};
+    }
+    return {found.st_dev, found.st_ino, found.st_size,
+            found.st_mtim.tv_sec * kSecond + found.st_mtim.tv_nsec};
+}
+
+std::vector<FileStamp> stamps_of(const std::vector<std::string>& paths) {
     std::vector<FileStamp> stamps;
     stamps.reserve(paths.size());
-    for (const std::string& path : paths) {
-        FileStamp& stamp = stamps.emplace_back();
-        struct stat found{};
-        if (::stat(path.c_str(), &found) == 0) {
-            stamp = {found.st_dev, found.st_ino, found.st_size,
-                     found.st_mtim.tv_sec * kSecond + found.st_mtim.tv_nsec};
-        }
-    }
+    std::ranges::transform(paths, std::back_inserter(stamps), stamp_of);
     return stamps;
 }
 

@@ -45,8 +45,9 @@ double seconds_since_1970() {
 
 }  // namespace
 
-Reloader::Reloader(std::string path, config::Config running, const Surroundings& around)
-    : path_(std::move(path)),
+Reloader::Reloader(ConfigurationFile file, std::vector<FileStamp> named, config::Config running,
+                   const Surroundings& around)
+    : path_(std::move(file.path)),
       around_(around),
       reloads_(around.registry.counter("config_reloads_total",
                                        "Times that the configuration was to be read again")),
@@ -59,10 +60,11 @@ Reloader::Reloader(std::string path, config::Config running, const Surroundings&
           around.registry.gauge("config_last_reload_success_timestamp_seconds",
                                 "When the configuration in force was read, seconds since 1970")),
       watched_(files_named_in(running)),
+      loaded_(std::move(named)),
       running_(std::move(running)),
       log_level_(running_.log.level) {
     watched_.push_back(path_);
-    loaded_ = stamps_of(watched_);
+    loaded_.push_back(file.stamp);
     seen_ = loaded_;
     last_successful_.Set(1);
     last_success_.Set(seconds_since_1970());
@@ -95,7 +97,7 @@ void Reloader::reload_if_changed() {
 /// every file is looked at before it is read. The files that are named now are watched even when
 /// the reload is refused, because a secret may arrive after the configuration that names it.
 config::Loaded Reloader::read() {
-    const auto before = stamps_of({path_});
+    const FileStamp before = stamp_of(path_);
     config::Loaded loaded;
     if (path_.empty()) {
         loaded.config = running_;
@@ -105,7 +107,7 @@ config::Loaded Reloader::read() {
     watched_ = loaded.config ? files_named_in(*loaded.config) : std::vector<std::string>();
     loaded_ = stamps_of(watched_);
     watched_.push_back(path_);
-    loaded_.push_back(before.front());
+    loaded_.push_back(before);
     seen_ = loaded_;
     return loaded;
 }

@@ -29,9 +29,11 @@ class Reloader final : public admin::Levers {
         metrics::Registry& registry;
     };
 
-    /// `path` of the file; "" where there is none: a reload then reads certificates and credentials
-    /// again. `running` is in force.
-    Reloader(std::string path, config::Config running, const Surroundings& around);
+    /// `running` is in force and was read in `file`; `named` are the stamps of the files that it
+    /// names, from before they were read. Without a file a reload reads certificates and
+    /// credentials again.
+    Reloader(ConfigurationFile file, std::vector<FileStamp> named, config::Config running,
+             const Surroundings& around);
 
     Reloaded reload(const std::string& who) override;
     Result<void> set_log_level(const std::string& level) override;

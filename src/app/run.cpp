@@ -96,10 +96,9 @@ void serve_until_signalled(Application& application, Succession& succession, sig
 }
 
 Result<std::unique_ptr<Application>> start(config::Config config, double speed_up,
-                                           ListeningSockets sockets, std::string config_path) {
+                                           ListeningSockets sockets, ConfigurationFile file) {
     try {
-        return Application::start(std::move(config), speed_up, std::move(sockets),
-                                  std::move(config_path));
+        return Application::start(std::move(config), speed_up, std::move(sockets), std::move(file));
     } catch (const std::runtime_error& failure) {  // of a thread, an epoll set, a timer
         return Error(ErrorKind::Io,
                      std::string(failure.what()) +
@@ -115,8 +114,8 @@ Result<void> serve_with(Serve serve, const sigset_t& signals) {
     if (!sockets) {
         return sockets.error();
     }
-    auto application = start(std::move(serve.config), serve.speed_up, std::move(*sockets),
-                             std::move(serve.config_path));
+    auto application =
+        start(std::move(serve.config), serve.speed_up, std::move(*sockets), std::move(serve.file));
     if (!application) {
         return application.error();
     }

@@ -69,9 +69,12 @@ class Reloadable(Router):
             wait_until(lambda: self.metric("backend_healthy") == are_up)
 
     def launch(self, path):
+        self.begin(path)
+        wait_until(lambda: b"serving on" in self.text() or self.process.poll() is not None)
+
+    def begin(self, path):
         self.output = open(os.path.join(self.folder.name, "output"), "w+b")
         self.process = subprocess.Popen([ROUTER, "--config", path], stdout=self.output, stderr=self.output)
-        wait_until(lambda: b"serving on" in self.text() or self.process.poll() is not None)
 
     @property
     def path(self):
@@ -372,6 +375,38 @@ class ByWatching(unittest.TestCase):
         publish("..two", entries(("b", self.b)))
         wait_until(lambda: router.ids() == ["b"])
 
+
+    def test_what_is_written_during_the_start_is_seen_after_it(self):
+        folder = self.folder.name
+        secret, pipe, path = (os.path.join(folder, name) for name in ("secret", "pipe", "router.yaml"))
+        os.mkfifo(pipe)
+        writer = os.fdopen(os.open(pipe, os.O_RDWR), "wb", 0)
+        self.addCleanup(writer.close)
+        router = Reloadable.__new__(Reloadable)
+        router.port, router.admin_port, router.folder = free_port(), free_port(), self.folder
+
+        def write(file, text):
+            with open(file + ".next", "w") as next:
+                next.write(text)
+            os.replace(file + ".next", file)
+
+        def guarded(name, backend, file):
+            return "  - {id: %s, url: '%s', authorization: 'file:%s'}\n" % (name, backend.url, file)
+
+        top = "listen: '127.0.0.1:%d'\nadmin: 127.0.0.1:%d\n" % (router.port, router.admin_port) + self.watch
+        one = guarded("a", self.a, secret)
+        write(secret, "Bearer first\n")
+        write(path, top + "backends:\n" + one + guarded("b", self.b, pipe))
+        router.begin(path)
+        self.addCleanup(router.end)
+        wait_until(lambda: is_open(router, pipe))  # the file and the first secret are read
+        write(secret, "Bearer second\n")
+        write(path, top + "backends:\n" + one)
+        writer.write(b"Bearer x\n")
+        writer.close()
+        wait_until(lambda: b"serving on" in router.text())
+        wait_until(lambda: router.ids() == ["a"])
+        wait_until(lambda: b"200 OK" in router.ask() and b"Bearer second" in self.a.heads[-1])
 
     def test_what_is_written_during_a_reload_is_seen_after_it(self):
         secret = os.path.join(self.folder.name, "secret")

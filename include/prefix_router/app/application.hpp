@@ -6,6 +6,7 @@
 #include <string>
 
 #include "prefix_router/admin/levers.hpp"
+#include "prefix_router/app/configuration_file.hpp"
 #include "prefix_router/app/listening_sockets.hpp"
 #include "prefix_router/base/error.hpp"
 #include "prefix_router/config/config.hpp"
@@ -20,11 +21,11 @@ class Application {
     /// Serves when it returns; backends need not be reachable. Errors: Io (a port in use),
     /// InvalidConfiguration (an access log that cannot be opened).
     /// `speed_up` is for benchmarks: the routing's time runs that many times faster than real time;
-    /// network timeouts do not. `inherited` sockets are served instead of binding. `config_path` is
-    /// the file that reloads read; "" for none.
+    /// network timeouts do not. `inherited` sockets are served instead of binding. `file` is where
+    /// `config` was read, and what reloads read.
     static Result<std::unique_ptr<Application>> start(config::Config config, double speed_up = 1,
                                                       ListeningSockets inherited = {},
-                                                      std::string config_path = {});
+                                                      ConfigurationFile file = {});
     ~Application();
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "prefix_router/app/configuration_file.hpp"
 #include "prefix_router/config/config.hpp"
 
 namespace prefix_router::app {
@@ -13,9 +14,9 @@ namespace prefix_router::app {
 /// Serve with this configuration, from a file or from quick-start flags.
 struct Serve {
     config::Config config;
-    std::string config_path;  ///< "" for quick start
-    double speed_up = 1;      ///< of the routing's time; 1 except in benchmarks
-    std::string take_over;    ///< the Unix socket at which routers replace each other; "" for none
+    ConfigurationFile file;  ///< none for quick start
+    double speed_up = 1;     ///< of the routing's time; 1 except in benchmarks
+    std::string take_over;   ///< the Unix socket at which routers replace each other; "" for none
 };
 
 /// `prefix-router replay ...`: the arguments after the word, for sim::replay_command.
