@@ -1,7 +1,6 @@
 #include "discovery/dns_places.hpp"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,17 +11,6 @@ namespace {
 
 constexpr double kLeastWeight = 0.001;
 constexpr double kMostWeight = 1000;
-
-/// Hashes of different URLs may be the same; the order of the URLs then decides.
-void make_ids_unique(std::vector<config::Backend>& backends) {
-    std::set<std::string> ids;
-    for (config::Backend& backend : backends) {
-        const std::string id = backend.id;
-        for (int i = 2; !ids.insert(backend.id).second; ++i) {
-            backend.id = id + "-" + std::to_string(i);
-        }
-    }
-}
 
 }  // namespace
 
@@ -71,7 +59,6 @@ std::vector<config::Backend> make_backends(const config::DnsSource& source,
         std::unique(backends.begin(), backends.end(),
                     [](const auto& a, const auto& b) { return a.url.text == b.url.text; }),
         backends.end());
-    make_ids_unique(backends);
     return backends;
 }
 

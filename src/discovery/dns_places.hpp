@@ -26,7 +26,7 @@ std::vector<SrvRecord> preferred(std::vector<SrvRecord> records);
 /// The weight of each record over the largest one, 1 where all are zero.
 std::vector<double> relative_weights(const std::vector<SrvRecord>& records);
 
-/// Sorted by URL, each URL once, with ids that follow from it.
+/// Sorted by URL, each URL once, with ids that follow from it: two may be the same.
 std::vector<config::Backend> make_backends(const config::DnsSource& source,
                                            const std::vector<DnsPlace>& places);
 

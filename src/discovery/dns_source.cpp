@@ -35,7 +35,9 @@ void DnsSource::run() {
             stop_signal().wait(pause_.next());
             continue;
         }
-        announcer_.found(make_backends(source_, found->places));
+        auto backends = make_backends(source_, found->places);
+        ids_.assign(backends);
+        announcer_.found(std::move(backends));
         pause_.reset();
         stop_signal().wait(until_next(*found));
     }

@@ -9,6 +9,7 @@
 #include "discovery/dns_places.hpp"
 #include "discovery/pause.hpp"
 #include "discovery/source.hpp"
+#include "discovery/unique_ids.hpp"
 
 namespace prefix_router::discovery {
 
@@ -43,6 +44,7 @@ class DnsSource final : public Source {
     config::DnsSource source_;
     Announcer announcer_;
     Pause pause_;
+    UniqueIds ids_;
 };
 
 }  // namespace prefix_router::discovery

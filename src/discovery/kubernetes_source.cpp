@@ -169,9 +169,10 @@ void KubernetesSource::announce() {
     auto backends = slices_.backends(source_);
     if (backends.has_error()) {
         announcer_.unusable(backends.error().message());
-    } else {
-        announcer_.found(std::move(*backends));
+        return;
     }
+    ids_.assign(*backends);
+    announcer_.found(std::move(*backends));
 }
 
 void KubernetesSource::refused(const web::HttpAnswer& answer) {

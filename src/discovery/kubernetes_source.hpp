@@ -11,6 +11,7 @@
 #include "discovery/pause.hpp"
 #include "discovery/slice_set.hpp"
 #include "discovery/source.hpp"
+#include "discovery/unique_ids.hpp"
 
 namespace prefix_router::discovery {
 
@@ -45,6 +46,7 @@ class KubernetesSource final : public Source {
     SteadyClock clock_;
     web::HttpClient client_;
     SliceSet slices_;
+    UniqueIds ids_;
     std::string version_;
     bool has_events_ = false;  // the watch that runs
     Next next_ = Next::List;

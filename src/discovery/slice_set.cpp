@@ -120,12 +120,12 @@ Result<std::vector<config::Backend>> SliceSet::backends(
     });
     std::vector<config::Backend> backends;
     std::set<std::string> pods;
-    std::set<std::string> ids;
+    std::set<std::pair<std::string, std::string>> seen;
     for (const Place& place : places) {
         const std::string& pod = place.endpoint->pod;
         auto backend = backend_at(source.backend, place);
         const bool is_new = pod.empty() || pods.insert(pod).second;
-        if (is_new && backend && ids.insert(backend->id).second) {
+        if (is_new && backend && seen.emplace(backend->url.text, backend->id).second) {
             backends.push_back(std::move(*backend));
         }
     }

@@ -18,8 +18,8 @@ class SliceSet {
     void remove(const std::string& name);
 
     /// One backend for each usable endpoint. A pod that several slices hold, such as those of its
-    /// two address families, counts once, by its IPv4 address where it has one. Error:
-    /// InvalidConfiguration, where no slice has the port.
+    /// two address families, counts once, by its IPv4 address where it has one. Ids that follow
+    /// from URLs may be the same. Error: InvalidConfiguration, where no slice has the port.
     Result<std::vector<config::Backend>> backends(const config::KubernetesSource& source) const;
 
   private:

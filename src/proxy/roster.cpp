@@ -195,8 +195,8 @@ Result<void> Roster::plan_one(const std::string& source, config::Backend backend
         const bool is_taken_over = found->second.member.source == kAdmin && has_same_url;
         if (!is_taken_over) {
             return refused(id, "its id is taken by one from " + found->second.member.source + " (" +
-                                   found->second.member.told.url.text + "); " + source +
-                                   " must give it another");
+                                   found->second.member.told.url.text +
+                                   "); give one of them another id, or name it in one place alone");
         }
     }
     if (has_same_url) {

@@ -29,6 +29,8 @@ import exposition  # noqa: E402
 ROUTER = sys.argv.pop(1)
 PATIENCE = 60
 NAME = "engines.test"
+ALIKE = ["127.0.138.180", "127.0.175.186"]  # with port 9 their URLs have the same default id
+ALIKE_URLS = ["http://%s:9" % address for address in ALIKE]
 NO_HEALTH = "health:\n  interval: 100ms\n"
 
 
@@ -286,6 +288,16 @@ class Dns(Case):
         self.server.set(NAME, "A", ["127.0.0.1"])
         router.wait_for_up(1)
 
+    def test_addresses_whose_urls_have_the_same_hash_are_all_there_and_keep_their_ids(self):
+        self.server.set(NAME, "A", ALIKE)
+        router = self.start(self.settings("      port: 9\n"))
+        router.wait_for(*ALIKE_URLS)
+        last = next(id for id, url in router.backends().items() if url == ALIKE_URLS[1])
+        self.assertRegex(last, "^[0-9a-f]{8}-2$")
+        self.server.set(NAME, "A", ALIKE[1:])
+        router.wait_for(ALIKE_URLS[1])
+        self.assertEqual(list(router.backends()), [last])
+
     def test_certificates_and_credentials_are_read_again_with_the_configuration(self):
         engine, = self.engines(1)
         folder = tempfile.TemporaryDirectory()
@@ -531,6 +543,11 @@ class Kubernetes(Case):
             number, conditions = where if isinstance(where, tuple) else (where, {})
             pairs[pod.replace("_", "-")] = ("127.0.0.%d" % number, conditions)
         return api_double.slice_of(name, version, pairs, (("http", self.port), ("metrics", 9)))
+
+    def test_endpoints_whose_urls_have_the_same_hash_are_all_there(self):
+        pods = {"no.id.%d" % i: (address, {}) for i, address in enumerate(ALIKE)}
+        self.server.set(100, api_double.slice_of("a", 90, pods, (("http", 9),)))
+        self.launch().wait_for(*ALIKE_URLS)
 
     def test_slices_are_listed_and_followed(self):
         self.server.set(100, self.slice("a", 90, engine_0=1))

@@ -199,6 +199,18 @@ TEST(SliceSet, APodWhoseNameIsNoIdIsCalledByItsUrl) {
     EXPECT_EQ(backends->at(1).id.size(), 8U);
 }
 
+TEST(SliceSet, LosesNoneOfTwoWhoseUrlsHaveTheSameHash) {
+    const auto id_of = [](const std::string& url) { return config::backend_from_url(url)->id; };
+    ASSERT_EQ(id_of("http://10.0.56.192:8002"), id_of("http://10.0.133.136:8002"));
+    SliceSet set;
+    set.put(
+        slice("a", kIpv4, {{"10.0.56.192", "", true}, {"10.0.133.136", "", true}}, {{"", 8002}}));
+    set.put(slice("b", kIpv4, {{"10.0.56.192", "", true}}, {{"", 8002}}));
+    EXPECT_THAT(urls(set.backends(with_port(std::nullopt))),
+                ElementsAre(::testing::EndsWith(" http://10.0.133.136:8002"),
+                            ::testing::EndsWith(" http://10.0.56.192:8002")));
+}
+
 TEST(SliceSet, WithoutUsableEndpointsIsEmptyWhateverThePorts) {
     SliceSet set;
     EXPECT_THAT(urls(set.backends(with_port("http"))), IsEmpty());
