@@ -83,6 +83,7 @@ Result<DnsSource::Found> DnsSource::look_up_services(DnsClient& client) {
     }
     const auto weights = relative_weights(records);
     std::vector<Wanted> wanted;
+    wanted.reserve(records.size());
     for (std::size_t i = 0; i < records.size(); ++i) {
         wanted.push_back({records[i].target, records[i].port, weights[i]});
     }
@@ -116,6 +117,7 @@ Result<void> DnsSource::look_up_addresses(DnsClient& client, Type type, std::vec
                                           Found& found) {
     const auto search = source_.port ? DnsQuestion::Search::Yes : DnsQuestion::Search::No;
     std::vector<DnsQuestion> questions;
+    questions.reserve(wanted.size());
     for (const Wanted& one : wanted) {
         questions.push_back({one.name, type, search});
     }
