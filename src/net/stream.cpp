@@ -106,7 +106,7 @@ class Stream::State final : public SocketSet::Member {
     /// From here on the set tells of it, first of what is there.
     void know() {
         if (!is_registered()) {
-            may_read_ = false;
+            may_read_ = tls_ != nullptr;  // of what a session holds the set tells nothing
             tell_readable();
         }
     }
@@ -298,8 +298,9 @@ bool Stream::is_drained() const {
 
 bool Stream::is_quiet() const {
     if (state_->tls() != nullptr) {
-        state_->doubt();
-        return state_->tls()->is_quiet();
+        const bool is_quiet = state_->tls()->is_quiet();
+        is_quiet ? state_->drained() : state_->doubt();
+        return is_quiet;
     }
     if (state_->is_surely_drained()) {
         return true;
