@@ -130,6 +130,7 @@ void Exchange::recycle() {
     reset_string(unchunked_);
     is_answer_done_ = false;
     has_surplus_ = false;
+    first_byte_ = FirstByte::Apart;
     read_filled_room_ = false;
     trace_.reset();
     first_token_.reset();

@@ -140,6 +140,7 @@ class Exchange final : public TicketOwner {
     void receive_answer_body();
     void end_at_close(net::IoStatus status);
     void show_payload(std::string_view payload);
+    void tell_first_byte();
     bool flush_now();
     void keep_to_client();
     net::Task<void> flush();
@@ -235,6 +236,7 @@ class Exchange final : public TicketOwner {
     std::optional<http::ChunkSizeLine> size_line_;
     bool is_answer_done_ = false;
     bool has_surplus_ = false;
+    FirstByte first_byte_ = FirstByte::Apart;  // WithEnd: it has come and is not told
     bool read_filled_room_ = false;
 
     // For the log, the metrics and the trace.

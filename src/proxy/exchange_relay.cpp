@@ -98,10 +98,10 @@ void Exchange::pass_on(std::string_view bytes) {
 
 void Exchange::pass_on_sized(std::string_view bytes) {
     const auto taken = bytes.substr(0, std::min<std::uint64_t>(answer_left_, bytes.size()));
-    show_payload(taken);
-    to_client_.add(taken);
     answer_left_ -= taken.size();
     is_answer_done_ = answer_left_ == 0;
+    show_payload(taken);
+    to_client_.add(taken);
     has_surplus_ = taken.size() < bytes.size();
 }
 
@@ -165,11 +165,21 @@ void Exchange::end_at_close(net::IoStatus status) {
     }
 }
 
-/// An error is no first token: it comes early, before any work.
+/// An error is no first token: it comes early, before any work. The first bytes of an answer that
+/// is there as a whole are told with its end, one critical section for both.
 void Exchange::show_payload(std::string_view payload) {
     const bool is_error = answer_.status() >= kLeastError;
     if (!payload.empty() && answer_reader_->feed(payload) && !first_token_ && !is_error) {
         first_token_ = now() - body_read_at_;
+        first_byte_ = FirstByte::WithEnd;
+        if (!is_answer_done_ || ticket_->ask().streams) {
+            tell_first_byte();
+        }
+    }
+}
+
+void Exchange::tell_first_byte() {
+    if (std::exchange(first_byte_, FirstByte::Apart) == FirstByte::WithEnd) {
         context_.services.desk.first_byte(*ticket_);
     }
 }
@@ -206,8 +216,9 @@ void Exchange::keep_to_client() {
 }
 
 /// Waits for a slow client with a copy of what it has not taken; meanwhile the backend is not
-/// read, so that flow control reaches it.
+/// read, so that flow control reaches it. The backend has no part in that time.
 net::Task<void> Exchange::flush() {
+    tell_first_byte();
     keep_to_client();
     while (!failure_ && !flush_now()) {
         client_->arm(context_.config().timeouts.idle, ErrorKind::ClientStalled);

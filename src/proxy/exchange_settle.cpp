@@ -106,7 +106,7 @@ void Exchange::settle_ticket() {
         outcome.answer_ends = facts.ends;
         record_trace(facts.usage);
     }
-    context_.services.desk.end(*ticket_, outcome, verdict(facts.has_error_event));
+    context_.services.desk.end(*ticket_, outcome, verdict(facts.has_error_event), first_byte_);
 }
 
 /// Belief and truth about one prompt.

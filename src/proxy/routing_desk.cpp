@@ -87,10 +87,15 @@ void RoutingDesk::first_byte(routing::Ticket& ticket) {
     wake_released();
 }
 
-void RoutingDesk::end(routing::Ticket& ticket, const routing::Outcome& outcome, Verdict verdict) {
+void RoutingDesk::end(routing::Ticket& ticket, const routing::Outcome& outcome, Verdict verdict,
+                      FirstByte first_byte) {
     const std::lock_guard lock(mutex_);
+    const TimePoint now = clock_.now();
+    if (first_byte == FirstByte::WithEnd) {
+        router_.first_byte(ticket, now);
+    }
     judge(ticket, verdict);
-    router_.end(ticket, outcome, clock_.now());
+    router_.end(ticket, outcome, now);
     wake_released();
 }
 

@@ -35,6 +35,9 @@ class TicketOwner {
 /// requests that their client left, and where the request itself may be the reason (500).
 enum class Verdict : std::uint8_t { None, Good, Bad };
 
+/// When an answer's first byte is told: once it is there, or, of one that came whole, by its end.
+enum class FirstByte : bool { Apart, WithEnd };
+
 /// What its counters had come to.
 struct BackendCounts {
     double requests = 0;
@@ -113,7 +116,8 @@ class RoutingDesk {
     Placement placement(const routing::Ticket& ticket);
     Placement retry(routing::Ticket& ticket, routing::Outcome::Kind why, Verdict verdict);
     void first_byte(routing::Ticket& ticket);
-    void end(routing::Ticket& ticket, const routing::Outcome& outcome, Verdict verdict);
+    void end(routing::Ticket& ticket, const routing::Outcome& outcome, Verdict verdict,
+             FirstByte first_byte = FirstByte::Apart);
 
     // The prober's and scraper's side. Backends that leave are not watched, and what was asked of
     // one that is gone says nothing about the one that has its slot now.
