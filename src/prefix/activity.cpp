@@ -1,10 +1,12 @@
 #include "prefix/activity.hpp"
 
+#include <algorithm>
+
 namespace prefix_router::prefix {
 
 void Activity::note(double now, double window, Timeline& timeline) {
     if (!ring_.empty()) {
-        const Mark& newest = mark(ring_.size() - 1);
+        const Mark& newest = mark(next_ - 1);
         if (now <= newest.time + window / static_cast<double>(kMarks)) {
             return;
         }
@@ -12,27 +14,26 @@ void Activity::note(double now, double window, Timeline& timeline) {
     const Mark added{now, timeline.stamp(timeline.mark())};
     if (ring_.size() < kMarks) {
         ring_.push_back(added);
-        return;
+    } else {
+        ring_[next_ % kMarks] = added;
     }
-    ring_[oldest_] = added;
-    oldest_ = (oldest_ + 1) % kMarks;
+    ++next_;
+}
+
+std::size_t Activity::first_since(double from) const {
+    std::size_t number = std::clamp(since_, oldest(), next_);
+    while (number != oldest() && mark(number - 1).time >= from) {
+        --number;  // the window was made longer
+    }
+    while (number != next_ && mark(number).time < from) {
+        ++number;
+    }
+    return since_ = number;
 }
 
 Tokens Activity::tokens_since(double from, const Timeline& timeline) const {
-    std::size_t low = 0;
-    std::size_t high = ring_.size();
-    while (low < high) {
-        const std::size_t middle = (low + high) / 2;
-        if (mark(middle).time < from) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == ring_.size()) {
-        return 0;
-    }
-    return timeline.since(timeline.sequence(mark(low).stamp));
+    const std::size_t first = first_since(from);
+    return first == next_ ? 0 : timeline.since(timeline.sequence(mark(first).stamp));
 }
 
 void Activity::renumber(const Timeline& timeline) {
@@ -43,7 +44,7 @@ void Activity::renumber(const Timeline& timeline) {
 
 void Activity::clear() {
     ring_.clear();
-    oldest_ = 0;
+    next_ = since_ = 0;
 }
 
 }  // namespace prefix_router::prefix

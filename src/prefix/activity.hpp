@@ -26,12 +26,14 @@ class Activity {
         double time = 0;
         Timeline::Stamp stamp = 0;
     };
-    const Mark& mark(std::size_t age_order) const {
-        return ring_[(oldest_ + age_order) % ring_.size()];
-    }
+    const Mark& mark(std::size_t number) const { return ring_[number % kMarks]; }
+    std::size_t oldest() const { return next_ - ring_.size(); }
+    /// The oldest mark at or after `from`; next_: none is.
+    std::size_t first_since(double from) const;
 
     std::vector<Mark> ring_;
-    std::size_t oldest_ = 0;
+    std::size_t next_ = 0;           ///< marks are numbered from 0 on
+    mutable std::size_t since_ = 0;  ///< what first_since() said last: time moves it on by little
 };
 
 }  // namespace prefix_router::prefix

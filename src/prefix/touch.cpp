@@ -68,6 +68,7 @@ void PrefixMap::Table::touch_blocks(const Chain& chain, std::size_t backend, std
             const Copy bare = Copy::make(backend, tokens, timeline.push(tokens));
             const Copy copy = kIsSent ? bare.with_pins(1) : bare.with_computed();
             added += add_block(slot, walk.key(), copy) ? 1U : 0U;
+            walk.renew();
             continue;
         }
         Copy copy(*word);

@@ -10,7 +10,8 @@
 namespace prefix_router::prefix {
 
 /// A walk over the blocks [from, end) of a chain, the last one first. Their places are fetched a
-/// batch at a time, so that the memory latencies of the table overlap. The table may change.
+/// batch at a time, so that the memory latencies of the table overlap. When slots were inserted,
+/// renew() them.
 ///
 ///     for (Walk walk(slots, chain, from); walk.next();) { use(walk.find()); }
 class PrefixMap::Table::Walk {
@@ -34,8 +35,15 @@ class PrefixMap::Table::Walk {
     }
     std::size_t block() const { return block_; }
     std::uint64_t key() const { return place_->key; }
-    Slot* find() const {
-        return slots_.fits() == fits_ ? slots_.find(*place_) : slots_.find(key());
+    Slot* find() const { return slots_.find(*place_); }
+    /// After an insertion: it may have fitted a segment anew.
+    void renew() {
+        if (slots_.fits() != fits_) {
+            for (SlotTable::Place* place = places_.data(); place != place_; ++place) {
+                *place = slots_.locate(place->key);
+            }
+            fits_ = slots_.fits();
+        }
     }
 
   private:

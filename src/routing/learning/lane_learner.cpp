@@ -16,9 +16,8 @@ constexpr double kLowerAt = 0.4;
 
 void LaneLearner::pending_changed(std::size_t pending, Seconds now) {
     const Seconds elapsed = now - since_;
-    for (std::size_t p = 0; p < std::min(pending_, stretch_.size()); ++p) {
-        stretch_[p] += elapsed;
-    }
+    const std::size_t levels = std::min(pending_, stretch_.size());
+    std::for_each_n(stretch_.begin(), levels, [elapsed](Seconds& time) { time += elapsed; });
     pending_ = pending;
     since_ = now;
     if (pending == 0 || stretch_completed_ >= kCutAfter) {
