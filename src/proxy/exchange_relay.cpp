@@ -199,6 +199,7 @@ bool Exchange::flush_now() {
         return false;
     }
     to_client_.clear();
+    stalled_ = net::Buffer();
     return true;
 }
 
@@ -228,7 +229,6 @@ net::Task<void> Exchange::flush() {
             break;
         }
     }
-    stalled_ = net::Buffer();
     to_client_.clear();
 }
 
