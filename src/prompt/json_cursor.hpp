@@ -87,6 +87,13 @@ class JsonCursor {
     JsonValue take();
     void skip() { take(); }
 
+    const char* position() const { return p_; }
+    /// Goes back to a position of before, also after a failure.
+    void rewind(const char* position) {
+        p_ = position;
+        failed_ = false;
+    }
+
   private:
     void skip_space();
     bool fail();

@@ -79,6 +79,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool RequestFields::read(std::string_view body, StringTape& tape) {
     for (JsonValue& value : values_) value.forget();
+    messages_.forget();
     model_keys_ = 0;
     tape.start(body.data() + body.size());
     if (body.size() > JsonCursor::kMaxText) return false;
@@ -88,7 +89,8 @@ bool RequestFields::read(std::string_view body, StringTape& tape) {
     while (cursor.next_field()) {
         const Field field = field_of(cursor.key());
         model_keys_ += is_model_in_any_case(cursor.key()) ? 1U : 0U;
-        values_[static_cast<std::size_t>(field)] = cursor.take();
+        values_[static_cast<std::size_t>(field)] =
+            field == Field::Messages ? messages_.take(cursor, tape) : cursor.take();
     }
     return !cursor.failed();
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "prompt/json_cursor.hpp"
+#include "prompt/message_list.hpp"
 
 namespace prefix_router::prompt {
 
@@ -59,8 +60,12 @@ class RequestFields {
         return values_[static_cast<std::size_t>(field)];
     }
 
+    /// Of Field::Messages.
+    const MessageList& messages() const { return messages_; }
+
   private:
     std::array<JsonValue, static_cast<std::size_t>(Field::Unknown) + 1> values_;
+    MessageList messages_;
     std::uint32_t model_keys_ = 0;
 };
 

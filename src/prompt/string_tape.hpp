@@ -12,9 +12,9 @@ namespace prefix_router::prompt {
 class StringTape {
   public:
     struct Entry {
-        const char* begin;  ///< after the opening quote
-        const char* end;    ///< the closing quote
-        bool plain;
+        const char* begin = nullptr;  ///< after the opening quote
+        const char* end = nullptr;    ///< the closing quote
+        bool plain = true;
     };
     static constexpr std::size_t kShortest = 48;
     static constexpr std::size_t kMaxEntries = std::size_t{1} << 16;
@@ -30,6 +30,9 @@ class StringTape {
         if (static_cast<std::size_t>(end - begin) >= kShortest && entries_.size() < kMaxEntries)
             entries_.push_back({begin, end, plain});
     }
+
+    std::size_t size() const { return entries_.size(); }
+    void shrink(std::size_t size) { entries_.resize(size); }  ///< forgets the entries behind
 
     /// A reading position that only moves forward.
     class Replay {

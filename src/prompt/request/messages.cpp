@@ -94,21 +94,11 @@ class MessageWriter {
     bool has_results_ = false;
 };
 
-void write_message(JsonCursor& cursor, PromptWriter& writer) {
-    JsonValue role;
-    JsonValue content;
-    while (cursor.next_field()) {
-        if (cursor.key() == "role")
-            role = cursor.take();
-        else if (cursor.key() == "content")
-            content = cursor.take();
-        else
-            cursor.skip();
-    }
-    MessageWriter message(role, writer);
-    JsonCursor blocks(content, writer.tape());
-    if (content.is_string()) {
-        message.text(content);
+void write_message(const Message& read, PromptWriter& writer) {
+    MessageWriter message(read.role, writer);
+    JsonCursor blocks(read.content, writer.tape());
+    if (read.content.is_string()) {
+        message.text(read.content);
     } else if (blocks.enter_array()) {
         while (blocks.next_element()) {
             const JsonValue value = blocks.take();
@@ -162,15 +152,9 @@ PromptShape write_messages(const PromptSource& source) {
         write_content(system, writer);
         writer.end_message();
     }
-    JsonCursor cursor(source[Field::Messages], source.tape());
-    if (cursor.enter_array()) {
-        while (cursor.next_element()) {
-            if (cursor.enter_object())
-                write_message(cursor, writer);
-            else
-                cursor.skip();
-        }
-    }
+    source.fields.messages().for_each(
+        source[Field::Messages], source.tape(),
+        [&writer](const Message& message) { write_message(message, writer); });
     writer.end_history();
     write_rendered_fields(source);
     return {.is_chat = true};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "prompt/message_list.hpp"
 #include "unit/prompt/prompt_samples.hpp"
 #include "unit/prompt/reference_key.hpp"
 
@@ -309,6 +310,18 @@ TEST(PromptDifferential, MutatedBodiesThatAreStillJsonAreReadAsADomReadsThem) {
         if (HasFailure()) return;
     }
     EXPECT_GT(compared, 40);
+}
+
+TEST(PromptDifferential, MoreMessagesThanAreListedAreReadAsADomReadsThem) {
+    Json messages = Json::array();
+    for (std::size_t i = 0; i < MessageList::kMost + 2; ++i) {
+        const Json body{{"messages", messages}, {"model", "m"}};
+        if (i + 1 >= MessageList::kMost) {
+            EXPECT_TRUE(is_like_reference(Dialect::OpenAiChat, body.dump())) << i;
+        }
+        messages.push_back({{"role", i % 2 == 0 ? "user" : "assistant"},
+                            {"content", "message " + std::to_string(i) + std::string(60, '.')}});
+    }
 }
 
 }  // namespace
