@@ -27,7 +27,7 @@ struct Message {
 /// ones, and more than kMost, are left to a second walk. One per reader, reused.
 class MessageList {
   public:
-    static constexpr std::size_t kMost = 1024;
+    static constexpr std::size_t kMost = 4096;
 
     void forget() { is_whole_ = false; }
 

@@ -165,6 +165,11 @@ Copied copy_ordinary(const char* p, const char* end, char* out, const char* limi
     return {p, out};
 }
 
+/// Whether an escape that the canonical style converts begins at p; often one follows another.
+bool converts(const char* p, const char* end) {
+    return end - p >= 2 && p[0] == '\\' && (p[1] == 'u' || p[1] == '/');
+}
+
 /// Copies [p, run_end) in vectors where `end` leaves room for them; returns where the copy ends.
 char* copy_run(const char* p, const char* run_end, const char* end, char* out) {
     const std::ptrdiff_t size = run_end - p;
@@ -219,7 +224,7 @@ Converted convert_run(const char* p, const char* end, EscapeStyle style, char* o
     const char* run_end = p;
     for (;;) {
         if (style == EscapeStyle::Canonical) {
-            run_end = find_convertible(p, end);
+            run_end = converts(p, end) ? p : find_convertible(p, end);
             if (run_end - p > std::min(kLongest, limit - o)) break;
             o = copy_run(p, run_end, end, o);
             p = run_end;
