@@ -26,6 +26,7 @@ class BlockChain {
     void start(PromptKey& key, std::uint64_t root, std::uint64_t home_root, HomeScope scope);
 
     void add(std::string_view bytes) {
+        if (bytes.empty()) return;  // memcpy wants a pointer even then
         if (bytes.size() >= length_ - fill_) return add_across(bytes);
         std::memcpy(buffer_.data() + fill_, bytes.data(), bytes.size());
         fill_ += static_cast<std::uint32_t>(bytes.size());
