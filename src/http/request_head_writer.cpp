@@ -17,6 +17,8 @@
 namespace prefix_router::http {
 namespace {
 
+// About what is added; a head that needs more takes it.
+constexpr std::size_t kOwnFields = 208;
 constexpr std::size_t kMaxRequestId = 200;
 
 bool is_usable_request_id(std::string_view id) {
@@ -57,6 +59,7 @@ RequestHeadWriter::RequestHeadWriter(RequestHead& head, const Arrival& arrival)
 }
 
 Result<void> RequestHeadWriter::write(std::string_view bytes) {
+    head_.text_.reserve(bytes.size() + kOwnFields);
     ErrorCode code;
     const std::size_t used = put(boost::asio::const_buffer(bytes.data(), bytes.size()), code);
     if (error_) {

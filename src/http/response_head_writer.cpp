@@ -13,6 +13,8 @@
 namespace prefix_router::http {
 namespace {
 
+// About what is added; a head that needs more takes it.
+constexpr std::size_t kOwnFields = 96;
 constexpr int kSwitchingProtocols = 101;
 
 enum class Case : unsigned char { Counts, IsOne };
@@ -66,6 +68,7 @@ ResponseHeadWriter::ResponseHeadWriter(ResponseHead& head, const Asker& asker, L
 }
 
 Result<void> ResponseHeadWriter::write(std::string_view bytes) {
+    head_.text_.reserve(bytes.size() + kOwnFields);
     ErrorCode code;
     const std::size_t used = put(boost::asio::const_buffer(bytes.data(), bytes.size()), code);
     if (problem_ != nullptr) {
