@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <vector>
 
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "prefix_router/base/clock.hpp"
 #include "prefix_router/net/worker.hpp"
 
 #include "net/doorbell.hpp"
@@ -18,36 +17,35 @@
 namespace prefix_router::net {
 
 using Executor = boost::asio::io_context::executor_type;
-using TickTimer = boost::asio::basic_waitable_timer<
-    std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
+/// Waits without asking for memory, so that it cannot fail to wait again.
 struct Repeat {
-    TickTimer timer;
     std::chrono::milliseconds interval;
     std::function<void()> work;
+    TimePoint due;
 };
 
-/// What a worker's thread waits for: its sockets in a set of their own, timers and posted work in
-/// an io_context, which it runs when the doorbell rang or a timer is due. Only src/net includes
+/// What a worker's thread waits for: its sockets in a set of their own, the time of its repeats,
+/// and posted work in an io_context, which it runs when the doorbell rang. Only src/net includes
 /// Asio: the rest of the data plane is written against Stream and Task, and compiles in a tenth of
 /// the time.
 class Worker::Loop {
   public:
-    Loop() : work(context.get_executor()), timer(context.get_executor()), doorbell(sockets) {}
+    Loop() : work(context.get_executor()), doorbell(sockets) {}
 
     /// How long nothing is due; 0 or less: something is.
     std::chrono::milliseconds time_left() const {
-        auto due = timer.expiry();
-        for (const auto& repeat : repeats) {
-            due = std::min(due, repeat->timer.expiry());
+        auto due = TimePoint::max();
+        for (const Repeat& repeat : repeats) {
+            due = std::min(due, repeat.due);
         }
-        return std::chrono::ceil<std::chrono::milliseconds>(due - TickTimer::clock_type::now());
+        return std::chrono::ceil<std::chrono::milliseconds>(due - clock.now());
     }
 
     boost::asio::io_context context{1};  // one thread runs it: no locking inside
     boost::asio::executor_work_guard<Executor> work;
-    TickTimer timer;
-    std::vector<std::unique_ptr<Repeat>> repeats;
+    SteadyClock clock;
+    std::vector<Repeat> repeats;  // never empty: the tick is one
     SocketSet sockets;
     Doorbell doorbell;
 };

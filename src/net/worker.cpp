@@ -15,29 +15,6 @@ namespace {
 
 constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
 
-/// Tells the worker's list of every tick, and keeps telling.
-void wait_for_tick(Worker::Loop& loop, TickList& ticks) {
-    loop.timer.expires_after(kTickLength);
-    loop.timer.async_wait([&loop, &ticks](const boost::system::error_code& error) {
-        if (error) {
-            return;
-        }
-        ticks.advance();
-        wait_for_tick(loop, ticks);
-    });
-}
-
-void wait_for_repeat(Repeat& repeat) {
-    repeat.timer.expires_after(repeat.interval);
-    repeat.timer.async_wait([&repeat](const boost::system::error_code& error) {
-        if (error) {
-            return;
-        }
-        contain("a repeated errand", repeat.work);
-        wait_for_repeat(repeat);
-    });
-}
-
 }  // namespace
 
 /// The frame that carries a spawned task: it starts at once and frees itself.
@@ -51,6 +28,7 @@ struct Spawned {
     };
 
     static Spawned start(Worker& worker, Task<void> task) {
+        ++worker.running_tasks_;
         try {
             co_await std::move(task);
         } catch (const std::exception& failure) {
@@ -64,12 +42,16 @@ Worker::Worker(std::size_t kept_buffers)
     : loop_(std::make_unique<Loop>()),
       buffers_(kept_buffers),
       scratch_memory_(std::make_unique_for_overwrite<char[]>(kScratchBytes)),
-      scratch_(scratch_memory_.get(), kScratchBytes) {}
+      scratch_(scratch_memory_.get(), kScratchBytes) {
+    every(kTickLength, [this] { ticks_.advance(); });
+}
 
 Worker::~Worker() = default;
 
 void Worker::run() {
-    wait_for_tick(*loop_, ticks_);
+    for (Repeat& repeat : loop_->repeats) {
+        repeat.due = loop_->clock.now() + repeat.interval;
+    }
     while (!loop_->context.stopped()) {
         contain("an event", [this] { turn(); });
     }
@@ -79,12 +61,22 @@ void Worker::turn() {
     constexpr std::chrono::milliseconds kNow{0};
     loop_->sockets.wait(std::max(kNow, loop_->time_left()));
     // First, since what was posted came before whatever followed from it on a socket.
-    if (loop_->doorbell.answer() || loop_->time_left() <= kNow) {
+    if (loop_->doorbell.answer()) {
         while (!contain("posted work", [this] { loop_->context.poll(); })) {
         }
     }
+    run_repeats();
     loop_->sockets.tell();
     end_turn();
+}
+
+void Worker::run_repeats() {
+    for (Repeat& repeat : loop_->repeats) {
+        if (repeat.due <= loop_->clock.now()) {
+            contain("a repeated errand", repeat.work);
+            repeat.due = loop_->clock.now() + repeat.interval;
+        }
+    }
 }
 
 /// Those that come to wait meanwhile go on in the same call.
@@ -110,19 +102,11 @@ void Worker::post(std::function<void()> work) {
 }
 
 void Worker::every(std::chrono::milliseconds interval, std::function<void()> work) {
-    loop_->repeats.push_back(std::make_unique<Repeat>(
-        Repeat{TickTimer(loop_->context.get_executor()), interval, std::move(work)}));
-    wait_for_repeat(*loop_->repeats.back());
+    loop_->repeats.push_back({interval, std::move(work), TimePoint::max()});
 }
 
 void Worker::spawn(Task<void> task) {
-    ++running_tasks_;
-    try {
-        Spawned::start(*this, std::move(task));
-    } catch (...) {  // without memory for its frame
-        --running_tasks_;
-        throw;
-    }
+    Spawned::start(*this, std::move(task));
 }
 
 void Worker::task_ended() {

@@ -102,6 +102,9 @@ void Control::follow_backends() {
     }
     std::erase_if(monitors_, [&](const auto& entry) {
         const auto& monitor = entry.second;
+        if (!monitor) {
+            return true;  // there was no memory for it
+        }
         const bool is_present = std::ranges::find(present, monitor->backend()) != present.end();
         if (!is_present) {
             monitor->stop();

@@ -104,7 +104,6 @@ void Exchange::recycle() {
     number_ = 0;
     key_.reset();
     retry_after_ = std::chrono::seconds(1);
-    in_flight_.end();
     ticket_.reset();
     placement_ = RoutingDesk::Placement();
     attempts_ = 0;

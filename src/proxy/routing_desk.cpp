@@ -167,8 +167,8 @@ void RoutingDesk::tick() {
     let_in();
     if (router_.held() != 0) {
         router_.tick(clock_.now());
-        wake_released();
     }
+    wake_released();  // an exception may have kept some
 }
 
 RoutingDesk::Placement RoutingDesk::placement_of(const routing::Decision& decision) const {

@@ -125,6 +125,7 @@ class Router::Core {
     // core_settle.cpp
     void leave_slot(const Record& record, const prefix::Chain& content);
     void withdraw_from_slot(const Record& record);
+    void conclude(Record& record, const Outcome& outcome);
     void leave_backend(Record& record, Backlog::Leaves leaves);
     void unpin(const Record& record, Outcome::Kind why);
     void count_beside(const Record& record, const Outcome& outcome, Tokens mapped);

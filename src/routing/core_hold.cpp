@@ -91,15 +91,15 @@ void Router::Core::clear_ahead() {
 }
 
 void Router::Core::hold(Record& record, const Wish& wish) {
-    record.phase = Record::Phase::Held;
     record.held_since = now_;
     record.wants = wish.choice.backend;
     record.wants_own = wish.own;
     if (adaptive_ != nullptr) {
         record.key = queue_.key(wish.own, record.arrived, record.key.order);
     }
-    record.ticket->decision_.action = Action::Wait;
     queue_.insert(record, now_);
+    record.phase = Record::Phase::Held;
+    record.ticket->decision_.action = Action::Wait;
 }
 
 bool Router::Core::is_open(BackendSlot slot, ModelId model) {
@@ -247,10 +247,12 @@ BackendSlot Router::Core::release(Record& record, Choice choice) {
         choice = strategy_->choose(question(*lower), {&choice.backend, 1});
     }
     Ticket& ticket = *going->ticket;
-    queue_.remove(*going, HoldQueue::Leaves::Sent, now_);
-    ticket.held_ += from_seconds(now_ - going->held_since);
-    send(ticket, choice);
     released_.push_back(&ticket);
+    queue_.remove(*going, HoldQueue::Leaves::Sent, now_);
+    going->phase = Record::Phase::Admitted;
+    ticket.held_ += from_seconds(now_ - going->held_since);
+    ticket.decision_.action = Action::Refuse;  // should send() throw
+    send(ticket, choice);
     return choice.backend;
 }
 
@@ -277,11 +279,11 @@ Record* Router::Core::whose_turn(const Record& record, BackendSlot slot) {
 }
 
 void Router::Core::release_refused(Record& record, Refusal why) {
+    released_.push_back(record.ticket);
     queue_.remove(record, HoldQueue::Leaves::Unsent, now_);
     record.phase = Record::Phase::Admitted;
     record.ticket->held_ += from_seconds(now_ - record.held_since);
     refuse(*record.ticket, why);
-    released_.push_back(record.ticket);
 }
 
 void Router::Core::tick(TimePoint now) {

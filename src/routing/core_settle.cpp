@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "routing/chain.hpp"
 #include "routing/core.hpp"
@@ -71,7 +73,9 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
         return;  // never admitted, or ended before
     }
     begin(now);
-    Record& record = *ticket.record_;
+    std::erase(released_, &ticket);
+    std::unique_ptr<Record> ending = std::move(ticket.record_);  // once, should it throw, too
+    Record& record = *ending;
     std::optional<BackendSlot> changed;
     if (record.phase == Record::Phase::Held) {
         queue_.remove(record, HoldQueue::Leaves::Unsent, now_);
@@ -80,29 +84,38 @@ void Router::Core::end(Ticket& ticket, const Outcome& outcome, TimePoint now) {
     } else if (record.phase != Record::Phase::Admitted) {
         changed = record.backend;
         leave_backend(record, leaves(outcome.kind));
-        switch (outcome.kind) {
-            case Outcome::Kind::Success:
-                learn(record, outcome);
-                remember_answer(record, outcome);
-                break;
-            case Outcome::Kind::Refused:
-            case Outcome::Kind::Failed:
-                take_back_work(record);
-                discount(record);
-                withdraw_from_slot(record);
-                unpin(record, outcome.kind);
-                break;
-            case Outcome::Kind::ClientLeft:
-                leave_slot(record, record.chain());
-                unpin(record, outcome.kind);
-                break;
+        try {
+            conclude(record, outcome);
+        } catch (...) {  // a slot that nobody leaves would be busy for good
+            withdraw_from_slot(record);
+            throw;
         }
     } else {
         discount(record);  // sent before, and taken nowhere
     }
-    std::erase(released_, &ticket);
-    records_.give_back(std::move(ticket.record_));
+    records_.give_back(std::move(ending));
     pump(changed);
+}
+
+// What became of it there.
+void Router::Core::conclude(Record& record, const Outcome& outcome) {
+    switch (outcome.kind) {
+        case Outcome::Kind::Success:
+            learn(record, outcome);
+            remember_answer(record, outcome);
+            break;
+        case Outcome::Kind::Refused:
+        case Outcome::Kind::Failed:
+            take_back_work(record);
+            discount(record);
+            withdraw_from_slot(record);
+            unpin(record, outcome.kind);
+            break;
+        case Outcome::Kind::ClientLeft:
+            leave_slot(record, record.chain());
+            unpin(record, outcome.kind);
+            break;
+    }
 }
 
 // Gives back what reserve() took, but for the map's blocks and their pins.

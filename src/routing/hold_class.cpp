@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace prefix_router::routing {
 namespace {
@@ -82,7 +83,7 @@ HoldTenant& HoldClass::active(std::uint64_t id) {
     if (!made) {
         made = std::make_unique<HoldTenant>(id);
         made->tag = virtual_time_;
-    } else if (made->held == 0) {
+    } else if (made->is_linked()) {
         idle_.erase(idle_.iterator_to(*made));
         made->tag = std::max(made->tag, virtual_time_);
     }
@@ -95,8 +96,10 @@ HoldLine& HoldClass::line(HoldTenant& tenant, ModelId model) {
             return *line;
         }
     }
-    tenant.lines.push_back(std::make_unique<HoldLine>(tenant, model));
-    lines_of(model).insert(*tenant.lines.back());
+    auto made = std::make_unique<HoldLine>(tenant, model);
+    tenant.lines.reserve(tenant.lines.size() + 1);
+    lines_of(model).insert(*made);  // from here on nothing throws
+    tenant.lines.push_back(std::move(made));
     return *tenant.lines.back();
 }
 

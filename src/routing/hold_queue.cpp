@@ -49,11 +49,11 @@ std::size_t HoldQueue::bytes() const {
 }
 
 void HoldQueue::insert(Record& record, Seconds now) {
+    of(record.ticket->ask().priority).insert(record);
     if (size_ == 0) {
         drain_.begin(now);
     }
     ++size_;
-    of(record.ticket->ask().priority).insert(record);
     expiries_.insert(record);
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "integration/support/failing_memory.hpp"
 #include "integration/support/router_test.hpp"
+#include "support/failing_memory.hpp"
 
 namespace prefix_router::testing {
 namespace {
@@ -31,6 +31,7 @@ class MemoryFailure : public RouterTest {
     /// Asks with the nth allocation failing, for each until there is none left to fail.
     template <class Ask>
     void fail_each(Ask ask) {
+        constexpr long kFewest = 10;
         constexpr long kMost = 5'000;
         for (long nth = 1; nth <= kMost; ++nth) {
             fail_allocation(nth);
@@ -42,22 +43,34 @@ class MemoryFailure : public RouterTest {
             ASSERT_EQ(other.read().status(), 200U) << nth;
             if (is_over) {
                 EXPECT_EQ(status, 200U);
+                EXPECT_GT(nth, kFewest);
                 return;
             }
         }
         FAIL() << "a request asks for memory without end";
     }
 
-    FakeBackend backend;
+    FakeBackend backend{[](BackendLine& line, const BackendRequest& request) {
+        if (request.target() == "/x") {
+            line.answer("ok");
+            return;
+        }
+        line.answer("data: {\"choices\": [{\"delta\": {\"content\": \"" + std::string(2'000, 'y') +
+                        "\"}}]}\n\ndata: {\"choices\": [], \"usage\": {\"prompt_tokens\": 1000, "
+                        "\"completion_tokens\": 500, \"prompt_tokens_details\": "
+                        "{\"cached_tokens\": 512}}}\n\ndata: [DONE]\n\n",
+                    "200 OK", "Content-Type: text/event-stream\r\n");
+    }};
 };
 
 TEST_F(MemoryFailure, CostsARequestAndNothingElse) {
     start_with_victims();
     fail_each([this] {
         TestClient client(port());
-        client.request("/v1/chat/completions",
-                       R"({"model": "m", "messages": [{"role": "user", "content": ")" +
-                           std::string(4'000, 'x') + R"("}]})");
+        client.request(
+            "/v1/chat/completions",
+            R"({"model": "m", "stream": true, "messages": [{"role": "user", "content": ")" +
+                std::string(4'000, 'x') + R"("}]})");
         return client.read().status();
     });
 }

@@ -68,6 +68,7 @@ class Worker {
     friend struct Spawned;
     void task_ended();
     void turn();
+    void run_repeats();
     void end_turn();
 
     std::unique_ptr<Loop> loop_;

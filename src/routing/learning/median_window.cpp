@@ -9,8 +9,8 @@ namespace prefix_router::routing {
 
 void MedianWindow::add(double sample) {
     if (samples_.size() < size_) {
-        samples_.push_back(sample);
         sorted_.insert(sorted_.begin() + count_up_to(sample), sample);
+        samples_.push_back(sample);  // last: all of these are among the sorted
     } else {
         replace(samples_[next_], sample);
         samples_[next_] = sample;

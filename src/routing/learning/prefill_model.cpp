@@ -54,9 +54,9 @@ void PrefillModel::learn_large(BackendSlot backend, const Point& large) {
     ++learned_;
 
     if (backend.index() >= backend_points_.size()) {
-        backend_points_.resize(backend.index() + 1);
-        backend_counts_.resize(backend.index() + 1);
         factors_.resize(backend.index() + 1, 1.0);
+        backend_counts_.resize(backend.index() + 1);
+        backend_points_.resize(backend.index() + 1);  // last, as it says that all are there
     }
     auto& own = backend_points_[backend.index()];
     if (!own) {

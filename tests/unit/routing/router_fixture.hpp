@@ -12,7 +12,7 @@
 namespace prefix_router::routing {
 
 /// A pool, a map and a Router over them, in virtual time, with healthy backends "b0", "b1", ...
-class RouterTest : public testing::Test {
+class RouterTest : public ::testing::Test {
   protected:
     void start(std::size_t backends, Router::Options options = {}) {
         router_ = std::make_unique<Router>(std::move(options), pool_, map_, Random(7));

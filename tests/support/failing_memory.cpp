@@ -1,4 +1,4 @@
-#include "integration/support/failing_memory.hpp"
+#include "support/failing_memory.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
