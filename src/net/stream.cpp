@@ -315,10 +315,10 @@ bool Stream::is_quiet() const {
 }
 
 void Stream::secure(std::shared_ptr<const TlsServer> server) {
-    state_->secure(std::make_unique<TlsSession>(std::move(server), descriptor()));
+    state_->secure(std::make_unique<TlsSession>(std::move(server), state_->descriptor()));
 }
 void Stream::secure(std::shared_ptr<TlsClient> client) {
-    state_->secure(std::make_unique<TlsSession>(std::move(client), descriptor()));
+    state_->secure(std::make_unique<TlsSession>(std::move(client), state_->descriptor()));
 }
 IoStatus Stream::handshake() {
     const IoStatus status = state_->tls()->handshake();

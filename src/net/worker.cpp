@@ -65,8 +65,8 @@ void Worker::turn() {
         while (!contain("posted work", [this] { loop_->context.poll(); })) {
         }
     }
-    run_repeats();
     loop_->sockets.tell();
+    run_repeats();  // after them: what has come has come in time
     end_turn();
 }
 
