@@ -13,9 +13,9 @@ constexpr bool kIsPooled = false;
 constexpr bool kIsPooled = true;
 #endif
 
-constexpr std::size_t kStep = 16;       // the heap's own
-constexpr std::size_t kSizes = 256;     // larger frames come from the heap
-constexpr std::size_t kMostKept = 256;  // of each size: 4 KiB * 256 at most
+constexpr std::size_t kStep = 16;      // the heap's own
+constexpr std::size_t kSizes = 256;    // larger frames come from the heap
+constexpr std::size_t kMostKept = 64;  // of each size
 
 struct Ended {
     Ended* next;

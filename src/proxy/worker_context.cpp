@@ -16,7 +16,7 @@ namespace prefix_router::proxy {
 namespace {
 
 constexpr std::size_t kSpareExchanges = 256;
-constexpr std::size_t kLogBatch = std::size_t{64} << 10;
+constexpr std::size_t kLogBatch = std::size_t{16} << 10;
 
 /// "2026-11-30T14:26:01.250Z": the log's times are as fine as the tick.
 void format_time(std::string& out) {
