@@ -64,6 +64,9 @@ void Worker::turn() {
     if (loop_->doorbell.answer()) {
         while (!contain("posted work", [this] { loop_->context.poll(); })) {
         }
+        if (is_asked_to_stop_.exchange(false)) {
+            begin_stop();
+        }
     }
     loop_->sockets.tell();
     run_repeats();  // after them: what has come has come in time
@@ -87,13 +90,23 @@ void Worker::end_turn() {
     at_turn_end_.clear();
 }
 
-void Worker::stop() {
-    post([this] {
-        is_stopping_ = true;
-        if (running_tasks_ == 0) {
-            loop_->context.stop();
-        }
-    });
+void Worker::at_stop(std::function<void()> work) {
+    at_stop_ = std::move(work);
+}
+
+void Worker::stop() noexcept {
+    is_asked_to_stop_.store(true);
+    loop_->doorbell.ring();
+}
+
+void Worker::begin_stop() {
+    if (at_stop_) {
+        contain("the stop of a worker", at_stop_);
+    }
+    is_stopping_ = true;
+    if (running_tasks_ == 0) {
+        loop_->context.stop();
+    }
 }
 
 void Worker::post(std::function<void()> work) {

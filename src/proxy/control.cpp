@@ -33,6 +33,12 @@ void Control::start() {
     worker_.ticks().add(*this);
     const auto tick = from_seconds(to_seconds(kQueueTick) / services_.speed_up);
     worker_.every(std::chrono::ceil<milliseconds>(tick), [this] { services_.desk.tick(); });
+    worker_.at_stop([this] {
+        is_stopping_ = true;
+        for (auto& [slot, monitor] : monitors_) {
+            monitor->stop();
+        }
+    });
     thread_ = std::thread([this] { worker_.run(); });
 }
 
@@ -40,12 +46,6 @@ void Control::stop() {
     if (!thread_.joinable()) {
         return;
     }
-    worker_.post([this] {
-        is_stopping_ = true;
-        for (auto& [slot, monitor] : monitors_) {
-            monitor->stop();
-        }
-    });
     worker_.stop();
     thread_.join();
     monitors_.clear();

@@ -78,6 +78,7 @@ class Server::Plane {
     void make_lanes(const config::Config& config);
     Result<void> listen();
     void close_listeners(Successor successor);
+    void close_listeners(Lane& lane, Successor successor);
     void signal_all(net::Events events);
     bool wait_until_idle(milliseconds limit);
 
@@ -166,7 +167,11 @@ void Server::Plane::take(const std::shared_ptr<const Settings>& settings) {
 void Server::Plane::make_lanes(const config::Config& config) {
     Random seeds(seed_from_system());
     for (std::size_t i = 0; i < thread_count(config); ++i) {
-        lanes_.push_back(std::make_unique<Lane>(services, options, seeds()));
+        Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(services, options, seeds()));
+        lane.context.worker.at_stop([this, &lane] {
+            close_listeners(lane, Successor::Accepts);
+            lane.context.signal_all(kStopped);
+        });
     }
 }
 
@@ -232,8 +237,10 @@ void Server::Plane::stop() {
         return;
     }
     control.stop();
-    close_listeners(Successor::Accepts);
-    signal_all(kStopped);
+    {
+        const std::lock_guard lock(mutex_);
+        sockets_.clear();
+    }
     for (auto& lane : lanes_) {
         lane->context.worker.stop();
     }
@@ -250,19 +257,23 @@ void Server::Plane::close_listeners(Successor successor) {
         sockets_.clear();
     }
     for (auto& lane : lanes_) {
-        lane->context.worker.post([this, &lane = *lane, successor] {
-            if (lane.listeners.empty()) {
-                return;
-            }
-            if (successor == Successor::None) {
-                for (auto& listener : lane.listeners) {
-                    listener->accept_queued();
-                }
-            }
-            lane.listeners.clear();
-            listening_.fetch_sub(1);
-        });
+        lane->context.worker.post(
+            [this, &lane = *lane, successor] { close_listeners(lane, successor); });
     }
+}
+
+/// On the lane's thread.
+void Server::Plane::close_listeners(Lane& lane, Successor successor) {
+    if (lane.listeners.empty()) {
+        return;
+    }
+    if (successor == Successor::None) {
+        for (auto& listener : lane.listeners) {
+            listener->accept_queued();
+        }
+    }
+    lane.listeners.clear();
+    listening_.fetch_sub(1);
 }
 
 void Server::Plane::signal_all(net::Events events) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
@@ -30,8 +31,11 @@ class Worker {
     Worker& operator=(const Worker&) = delete;
 
     void run();
-    /// No new work is expected: run() returns when the running tasks have ended.
-    void stop();
+    /// No new work is expected: run() returns when the running tasks have ended. Asks for no
+    /// memory: a process that has none can still end.
+    void stop() noexcept;
+    /// What the worker does when it is stopped, first; call before run().
+    void at_stop(std::function<void()> work);
     /// Runs `work` on the worker's thread, later. The thread's mailbox.
     void post(std::function<void()> work);
     /// Runs `work` again and again until the worker ends; call before run().
@@ -70,6 +74,7 @@ class Worker {
     void turn();
     void run_repeats();
     void end_turn();
+    void begin_stop();
 
     std::unique_ptr<Loop> loop_;
     TickList ticks_;
@@ -78,6 +83,8 @@ class Worker {
     std::span<char> scratch_;
     std::vector<std::coroutine_handle<>> at_turn_end_;
     std::size_t running_tasks_ = 0;
+    std::function<void()> at_stop_;
+    std::atomic<bool> is_asked_to_stop_{false};
     bool is_stopping_ = false;
 };
 
