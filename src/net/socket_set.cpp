@@ -35,9 +35,6 @@ void SocketSet::wait(std::chrono::milliseconds patience) {
     const int count = ::epoll_wait(epoll_.number(), events_.data(), kMostEvents, timeout);
     next_event_ = 0;
     event_count_ = std::max(0, count);
-    if (event_count_ < kMostEvents) {
-        ++turns_;
-    }
 }
 
 void SocketSet::tell() {

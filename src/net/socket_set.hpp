@@ -30,9 +30,6 @@ class SocketSet {
     /// others.
     void tell();
 
-    /// Goes up by one whenever all that had happened has been asked for.
-    std::uint64_t turns() const { return turns_; }
-
   private:
     static constexpr int kMostEvents = 512;
 
@@ -41,7 +38,6 @@ class SocketSet {
     void bury();
 
     Descriptor epoll_;
-    std::uint64_t turns_ = 0;
     std::array<epoll_event, kMostEvents> events_;
     int next_event_ = 0;
     int event_count_ = 0;
@@ -80,7 +76,6 @@ class SocketSet::Member {
     bool is_registered() const { return is_registered_; }
     /// The kernel had no memory or no place (max_user_watches) for it, and tells nothing.
     bool is_lost() const { return is_lost_; }
-    const SocketSet& set() const { return set_; }
 
   private:
     friend class SocketSet;

@@ -112,10 +112,7 @@ class Stream::State final : public SocketSet::Member {
     }
 
     /// Nothing is there to read; the set tells of the next.
-    void drained() {
-        may_read_ = false;
-        drained_at_ = set().turns();
-    }
+    void drained() { may_read_ = false; }
     /// No room is there to write; the set tells of the next.
     void filled() { may_write_ = false; }
     /// More may be there than the set tells of.
@@ -123,10 +120,6 @@ class Stream::State final : public SocketSet::Member {
 
     bool has_ended() const { return has_ended_; }
     bool is_drained() const { return !may_read_; }
-    /// Nothing came since, up to the turn that it is.
-    bool is_surely_drained() const {
-        return !may_read_ && is_registered() && drained_at_ != set().turns();
-    }
     using Member::is_lost;
 
     TlsSession* tls() const { return tls_.get(); }
@@ -172,7 +165,6 @@ class Stream::State final : public SocketSet::Member {
 
     std::unique_ptr<TlsSession> tls_;
     StreamListener* listener_ = nullptr;
-    std::uint64_t drained_at_ = 0;
     int descriptor_;
     bool may_read_ = true;  // nobody has looked
     bool may_write_ = false;
@@ -301,9 +293,6 @@ bool Stream::is_quiet() const {
         const bool is_quiet = state_->tls()->is_quiet();
         is_quiet ? state_->drained() : state_->doubt();
         return is_quiet;
-    }
-    if (state_->is_surely_drained()) {
-        return true;
     }
     char byte = 0;
     const ssize_t count = ::recv(descriptor(), &byte, 1, MSG_PEEK);

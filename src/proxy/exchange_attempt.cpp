@@ -26,6 +26,7 @@ void describe(const RoutingDesk::Placement& placement, routing::Reason reason, s
 }  // namespace
 
 net::Task<void> Exchange::attempt() {
+    co_await context_.worker.turn_end();  // before a pooled connection is looked at
     begin_attempt();
     if (!connection_) {
         co_await connect();
@@ -36,7 +37,6 @@ net::Task<void> Exchange::attempt() {
     connection_->lend_to(&client_->parker);
     client_->parker.clear(kBackendReadable | kBackendWritable);
     lay_out_request();
-    co_await context_.worker.turn_end();
     send_now();
     co_await read_answer_head();
     if (failure_ && failure_->kind() == ErrorKind::ResetBeforeResponse) {

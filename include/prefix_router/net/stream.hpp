@@ -93,7 +93,7 @@ class Stream {
     /// unread bytes: as of this turn of the worker.
     bool has_peer_left() const;
     /// Neither bytes nor an end are waiting to be read: a pooled connection may be used. Asks the
-    /// socket only if it was read from in this turn, else it tells what was when the turn began.
+    /// socket: what the worker was told may be a turn old.
     bool is_quiet() const;
     /// The first byte that waits to be read, if any; never with TLS.
     std::optional<char> peek() const;

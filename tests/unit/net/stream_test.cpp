@@ -237,6 +237,15 @@ TEST_F(StreamTest, IsNoMoreQuietOnceTheTurnBeganInWhichSomethingCame) {
     EXPECT_FALSE(pair.stream.is_quiet());
 }
 
+TEST_F(StreamTest, IsNoMoreQuietThoughNobodyHasBeenToldYet) {
+    Pair pair(worker_);
+    EXPECT_TRUE(pair.stream.is_quiet());
+    pair.stream.watch_read();
+    run_some_turns();
+    pair.say("unasked");
+    EXPECT_FALSE(pair.stream.is_quiet());
+}
+
 TEST_F(StreamTest, IsNotQuietWhenTheEndFollowsWhatWasReadInTheSameTurn) {
     Pair pair(worker_);
     pair.say("the answer");
